@@ -91,7 +91,8 @@ def _audited(name: str, settings: Settings, *, is_named: bool) -> Result:
         return Result(name, is_binary=True)
     codes = settings.codes_for(Path(name))
     read = texts(name, content)
-    audits = [(text, audit(text, strict=UNROUNDED in codes)) for text in read]
+    strict = UNROUNDED in codes
+    audits = [(text, audit(text, strict=strict, weak=settings.weak)) for text in read]
     remarks = Remarks(read)
     found = result(name, content, audits, settings.kinds)
     pairs = zip(

@@ -22,7 +22,6 @@ class Doubt(StrEnum):
     RANGE = "may be a range"
     REFERENCE = "may be a reference"
     REMARK = "parentheses may hold a remark"
-    SERIES = "may be another series"
     SHAPE = "may be a size or a shape"
     # number systems
     BINARY = "may be binary numbers"

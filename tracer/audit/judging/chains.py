@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from tracer.audit.judging.quantities import is_rounded_row
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Equation
 from tracer.audit.reading.texts import Text
-from tracer.audit.reading.vocabulary import ANGLES, OF_ANGLES
 
 FURTHEST = 5
 """An unrounded number may come from up to this many sides earlier in a chain."""
@@ -70,37 +68,7 @@ class Weighing(NamedTuple):
 
 
 def weighed(equation: Equation, text: Text) -> Weighing:
-    """Judge the neighboring sides of an equation; without a function, angles are in degrees."""
-    parts = (part for side in equation.sides for part in ex.every(side.expression))
-    calls = {part.name for part in parts if isinstance(part, ex.Call)}
-    if "degrees" not in calls or calls & (OF_ANGLES | ANGLES):
-        return _weighed(equation, text)
-    sides = (replace(side, expression=_in_degrees(side.expression)) for side in equation.sides)
-    found = _weighed(replace(equation, sides=tuple(sides)), text)
-    other = _weighed(equation, text)  # 180° = π
-    return min(found, other, key=_differing)
-
-
-def _in_degrees(expression: ex.Expression) -> ex.Expression:
-    """Return an expression without the signs of degrees."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Call("degrees", (angle,)):
-                return angle
-        return part
-
-    return ex.mapped(expression, of)
-
-
-def _differing(weighing: Weighing) -> int:
-    """Return how many pairs of sides do not hold."""
-    pairs = weighing.chain.pairs if weighing.chain else ()
-    return len(weighing.doubtful) + sum(not pair.verdict.holds for pair in pairs)
-
-
-def _weighed(equation: Equation, text: Text) -> Weighing:
-    """Judge the neighboring sides of an equation as they are read."""
+    """Judge the neighboring sides of an equation."""
     pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
     agreeing = 0
     sides = [side.expression for side in equation.sides]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from tracer.audit.judging import intervals
 from tracer.audit.judging.intervals import Interval, UndefinedError, point, rising
 from tracer.audit.reading import expression as ex
-from tracer.audit.reading.vocabulary import ANGLES, OF_ANGLES
+from tracer.audit.reading.vocabulary import OF_ANGLES
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
 """A number, a vector, or a matrix as a vector of rows."""
@@ -83,7 +83,7 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
         yield USUAL
         return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
-    turns = ("radians", "degrees") if named & (OF_ANGLES | ANGLES) else ("radians",)
+    turns = ("radians", "degrees") if named & OF_ANGLES else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
     vectors = ("dot", "each") if rows else ("dot",)
     for each in product(logs, turns, gelus, vectors):
@@ -183,15 +183,8 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "log10": rising(intervals.log10),
     "log2": rising(intervals.log2),
     "sqrt": rising(Decimal.sqrt),
-    "cbrt": rising(intervals.cbrt),
     "sigmoid": rising(intervals.sigmoid),
     "tanh": rising(intervals.tanh),
-    "artanh": rising(intervals.artanh),
-    "arcsin": rising(intervals.arcsin),
-    "arctan": rising(intervals.arctan),
-    "arccos": lambda x: point(intervals.PI / 2) + -rising(intervals.arcsin)(x),
-    "sinh": rising(intervals.sinh),
-    "cosh": lambda x: rising(intervals.cosh)(intervals.absolute(x)),
     "relu": rising(intervals.relu),
     "gelu": rising(intervals.gelu),
     "gelu_by_tanh": rising(intervals.gelu_by_tanh),
@@ -202,7 +195,6 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "tan": lambda x: intervals.sine(x) / intervals.cosine(x),
     "abs": intervals.absolute,
     "percent": lambda x: x / point(Decimal(100)),
-    "degrees": lambda x: x * point(intervals.PI / 180),
 }
 """Functions of one number; they apply to each number of a row."""
 
@@ -273,8 +265,8 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         if name == "max" and any(isinstance(item, tuple) for item in row):
             return reduce(partial(_pair, _larger), row)  # max(0, [1, -2])
         return _of_a_row(name, [scalar(item) for item in row])
-    if name in _OF_WHOLE:
-        return point(Decimal(_OF_WHOLE[name](*map(_whole, given))))
+    if name == "choose":
+        return point(Decimal(_choose(*map(_whole, given))))
     if name == "transpose":
         return _columns(given[0]) if _is_matrix(given[0]) else given[0]
     if len(given) > 1:
@@ -285,9 +277,7 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
     if name == "factorial":
         return point(_factorial(scalar(x)))
     if name in OF_ANGLES and meaning.turn == "degrees":
-        x = _each(_RISING["degrees"], x)
-    if name in ANGLES and meaning.turn == "degrees":
-        return _each(lambda angle: angle / point(intervals.PI / 180), _each(_RISING[name], x))
+        x = _each(lambda angle: angle * point(intervals.PI / 180), x)
     name = {"log": meaning.log, "gelu": meaning.gelu}.get(name, name)
     return _each(_RISING[name], x)
 
@@ -335,10 +325,6 @@ def _choose(*numbers: int) -> int:
     if len(numbers) != 2 or numbers[0] > LARGEST_SET:
         raise UndefinedError
     return math.comb(*numbers)
-
-
-_OF_WHOLE = {"gcd": math.gcd, "lcm": math.lcm, "choose": _choose}
-"""Functions of whole numbers."""
 
 
 def _factorial(x: Interval) -> Decimal:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from tracer.audit.judging import figures
 from tracer.audit.judging.causes import cause
-from tracer.audit.judging.intervals import PI
 from tracer.audit.judging.judgement import Judgement, Verdict
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Side
@@ -78,13 +77,10 @@ class Doubtful(NamedTuple):
         return _on_one_line(self.text, self.start, self.end)
 
 
-_SCALES = {"percent": Decimal(100), "degrees": 180 / PI}
-"""What a printed number is, with the sign behind it: 14 % stands for 0.14."""
-
-
 def _scale(side: ex.Expression) -> Decimal:
+    """Return what a printed number is, with the sign behind it: 14 % stands for 0.14."""
     of = side.of if isinstance(side, ex.Negative) else side
-    return _SCALES.get(of.name, Decimal(1)) if isinstance(of, ex.Call) else Decimal(1)
+    return Decimal(100 if ex.is_percent(of) else 1)
 
 
 def finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:

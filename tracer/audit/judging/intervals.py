@@ -127,11 +127,6 @@ def log2(x: Decimal) -> Decimal:
     return ln(x) / Decimal(2).ln()
 
 
-def cbrt(x: Decimal) -> Decimal:
-    """The cube root."""
-    return -cbrt(-x) if x < 0 else x ** (Decimal(1) / 3) if x else x
-
-
 def sigmoid(x: Decimal) -> Decimal:
     """The logistic function."""
     return 1 / (1 + exp(-x))
@@ -140,35 +135,6 @@ def sigmoid(x: Decimal) -> Decimal:
 def tanh(x: Decimal) -> Decimal:
     """The hyperbolic tangent."""
     return 1 - 2 / (exp(2 * x) + 1)
-
-
-def artanh(x: Decimal) -> Decimal:
-    """The inverse of the hyperbolic tangent."""
-    if abs(x) >= 1:
-        raise UndefinedError
-    return ln((1 + x) / (1 - x)) / 2
-
-
-def sinh(x: Decimal) -> Decimal:
-    """The hyperbolic sine."""
-    return (exp(x) - exp(-x)) / 2
-
-
-def cosh(x: Decimal) -> Decimal:
-    """The hyperbolic cosine; it rises from 0 on."""
-    return (exp(x) + exp(-x)) / 2
-
-
-def arcsin(x: Decimal) -> Decimal:
-    """The angle from -π/2 to π/2 with this sine."""
-    if abs(x) > 1:
-        raise UndefinedError
-    return Decimal(math.asin(x))
-
-
-def arctan(x: Decimal) -> Decimal:
-    """The angle from -π/2 to π/2 with this tangent."""
-    return Decimal(math.atan(x))
 
 
 def gelu(x: Decimal) -> Decimal:

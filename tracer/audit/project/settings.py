@@ -26,6 +26,8 @@ class Settings:
     """Whether even a file that is named on the command line may be excluded."""
     ignores: tuple[tuple[Patterns, frozenset[str]], ...]
     """The codes that are not reported for some files."""
+    weak: bool = False
+    """Whether to report what only weak evidence confirms, too."""
     kinds: tuple[Kind, ...] = ()
     """What is listed besides the findings."""
 
@@ -42,6 +44,7 @@ def settings(
     exclude: Sequence[str] = (),
     force_exclude: bool = False,
     strict: bool = False,
+    weak: bool = False,
     kinds: Sequence[Kind] = (),
 ) -> Settings:
     """Return the settings for the working directory, and options that go before them.
@@ -66,5 +69,6 @@ def settings(
             (Patterns([pattern], folder), matching(codes))
             for pattern, codes in section.per_file_ignores.items()
         ),
+        weak,
         tuple(kinds),
     )

@@ -187,7 +187,7 @@ def is_printed(expression: Expression) -> bool:
             return isinstance(of, Number) or (isinstance(of, Call) and is_printed(of))
         case Vector(items):
             return all(map(is_printed, items))
-        case Call("percent" | "degrees", (of,)):
+        case Call("percent", (of,)):
             return is_printed(of)
     return False
 

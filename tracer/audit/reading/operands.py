@@ -10,7 +10,7 @@ from functools import lru_cache
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.brackets import entries
 from tracer.audit.reading.tokens import Token
-from tracer.audit.reading.vocabulary import FUNCTIONS, INVERSES, OF_ANGLES, Is
+from tracer.audit.reading.vocabulary import FUNCTIONS, OF_ANGLES, Is
 from tracer.audit.reasons import Doubt
 
 DEEPEST = 40
@@ -102,8 +102,8 @@ class Operands(ABC):
                 return printed_number(token.text, token.start, token.end, token.measure)
             case Is.NAME:
                 return self.named(token)
-            case Is.OPERATOR if token.text in "√∛":
-                return ex.Call("cbrt" if token.text == "∛" else "sqrt", (self.primary(),))
+            case Is.OPERATOR if token.text == "√":
+                return ex.Call("sqrt", (self.primary(),))
             case Is.OPERATOR if token.text == "‖":
                 return self.norm()
         raise UnreadableError
@@ -168,7 +168,7 @@ class Operands(ABC):
         if name in ("σ", "choose"):
             return self.doubtful("sigmoid" if name == "σ" else name)
         if name == "sqrt" and following.text == "[":
-            return self.root()
+            raise UnreadableError  # a root of another degree
         if name not in FUNCTIONS | {"log2", "log10"}:
             raise UnreadableError
         if name in _RAISED and following.text[0] == "^":
@@ -191,15 +191,11 @@ class Operands(ABC):
         return found
 
     def raised(self, name: str, sign: Token) -> ex.Expression:
-        """Read cos²(0.5), the power of a call, or sin⁻¹(0.5), the inverse function."""
-        match self.exponent(sign):
-            case ex.Number(printed="-1") | ex.Negative(ex.Number(printed="1")):
-                if name not in INVERSES:
-                    raise UnreadableError
-                return ex.Call(INVERSES[name], self.arguments())
-            case ex.Number(value) as exponent if value > 0:
-                return ex.Power(ex.Call(name, self.arguments()), exponent)
-        raise UnreadableError
+        """Read cos²(0.5), the power of a call; sin⁻¹ is another function."""
+        exponent = self.exponent(sign)
+        if not isinstance(exponent, ex.Number) or exponent.value <= 0:
+            raise UnreadableError
+        return ex.Power(ex.Call(name, self.arguments()), exponent)
 
     def doubtful(self, name: str) -> ex.Expression:
         """Read σ(0.5) or C(5, 2); σ of whole numbers, and C, may be another function."""
@@ -209,18 +205,6 @@ class Operands(ABC):
         if all(number.is_whole for each in arguments for number in ex.numbers(each)):
             self.doubts(Doubt.FUNCTION)
         return ex.Call(name, arguments)
-
-    def root(self) -> ex.Expression:
-        """Read the degree of a root, and what it is of."""
-        degree, opened = self.whole(self.at + 1, self.pairs.get(self.at, self.at)), self.at
-        if not isinstance(degree, ex.Number):
-            raise UnreadableError
-        self.go(self.pairs[opened] + 1)
-        of = self.braced()
-        if degree.value == 3:
-            return ex.Call("cbrt", (of,))
-        one = ex.Number(Decimal(1), "1", degree.start, degree.end)
-        return ex.Power(of, ex.Product((("*", one), ("/", degree))))
 
     def pair(self) -> tuple[ex.Expression, ex.Expression]:
         r"""Read the two parts of a fraction, which may be single digits: \frac12."""

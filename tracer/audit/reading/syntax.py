@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.audit.reading import expression as ex, series, units
+from tracer.audit.reading import expression as ex, units
 from tracer.audit.reading.brackets import grouping
 from tracer.audit.reading.operands import (
     DEEPEST,
@@ -44,15 +44,10 @@ class _Reader(Operands):
     def sum(self) -> ex.Expression:
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
-        left_out: int | None = None  # the terms before an ellipsis
         apart = 0  # the minus signs that stand like the sign of a number
         while sign := self.sign("+-–"):
             if sign.text == "–":
                 self.doubts(Doubt.RANGE)  # 10 – 12
-            if self.next.text == "…" and sign.text == "+" and left_out is None:
-                left_out = len(terms)
-                self.go(self.at + 1)
-                continue
             behind = self.next
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
                 apart += 1
@@ -62,20 +57,9 @@ class _Reader(Operands):
             if ex.is_percent(term) != percent:
                 self.doubts(Doubt.PERCENT)  # 5 + 10 % is 5.1, or 5.5
             terms.append(term if sign.text == "+" else ex.Negative(term))
-        if left_out is not None:
-            return self.series(terms[:left_out], terms[left_out:])
         if apart == len(terms) - 1 > 0 and self.depth <= 1:
             self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
-
-    def series(self, before: list[ex.Expression], after: list[ex.Expression]) -> ex.Expression:
-        """Return the sum of a series, of which an ellipsis leaves terms out."""
-        found = series.sums(before, after)
-        if not found:
-            raise UnreadableError
-        if len(found) > 1:
-            self.doubts(Doubt.SERIES)  # 1 + 2 + … + 64
-        return found[0]
 
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
         """Return whether it looks like a range such as 10-12."""
@@ -171,11 +155,11 @@ class _Reader(Operands):
             elif token.text == "%" and not self._operand_follows():
                 self.go(self.at + 1)
                 found = ex.Call("percent", (found,))
-            elif token.text in "°!":
+            elif token.text == "!":
                 self.go(self.at + 1)
-                if token.text == "!" and self.next.text == "!":
+                if self.next.text == "!":
                     raise UnreadableError  # 5!! is 5 · 3 · 1
-                found = ex.Call("degrees" if token.text == "°" else "factorial", (found,))
+                found = ex.Call("factorial", (found,))
             else:
                 return found
 

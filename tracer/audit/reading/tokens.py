@@ -68,7 +68,7 @@ _TOKEN = rf"""
     | \\(?P<command>[A-Za-z]+|[^A-Za-z])
     | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|(?<=\d)_10\b|_\w)
     | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
-    | (?P<degrees>\^\s?(?:\\circ(?![A-Za-z])|\{{\s?\\circ\s?\}}))
+    | (?P<degrees>°|\^\s?(?:\\circ(?![A-Za-z])|\{{\s?\\circ\s?\}}))
     | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
     | \{{(?P<lone>[-+])\}}
     | (?P<times>(?<=\d)[xX](?=\d)|(?:(?<=[\d)\]%][ ])|(?<=\d[KMBTk][ ]))[xX](?=[ ]{{1,3}}[\d($\[-]))
@@ -83,7 +83,7 @@ _TOKEN = rf"""
     | (?P<relation>=\ ?~(?=\d)|[=＝≈≃≅])
     | (?P<cells>\|{{2,}}(?=[\0$])|(?<=[\0$])\|{{2,}}|\|{{3,}})
     | (?P<norm>\|\||‖)
-    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!＋－％–])
+    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√%@!＋－％–])
     | (?P<open>[(\[{{⌊⌈])
     | (?P<close>[)\]}}⌋⌉])
     | (?P<comma>[,;](?=.?))
@@ -257,8 +257,8 @@ class _Scanner:
                 return command(match["command"])
             case "money" | "command":
                 return self.currency(match)
-            case "times" | "power" | "norm" | "lone" | "transpose" | "degrees":
-                plain = {"times": "x", "power": "^", "norm": "‖", "transpose": "ᵀ", "degrees": "°"}
+            case "times" | "power" | "norm" | "lone" | "transpose":
+                plain = {"times": "x", "power": "^", "norm": "‖", "transpose": "ᵀ"}
                 return Is.OPERATOR, plain.get(group, match["lone"])
             case "superscript":
                 return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
@@ -337,7 +337,7 @@ def _with_base(log: Token, base: str) -> Token:
     return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
 
 
-_OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm", "gcd", "lcm", "choose"))
+_OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm", "choose"))
 
 
 def _takes_a_row(*tokens: Token) -> bool:

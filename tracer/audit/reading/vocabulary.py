@@ -45,15 +45,12 @@ class Is(Enum):
 
 
 _FUNCTIONS = """
-exp ln log sqrt sin cos tan arcsin arccos arctan sinh cosh tanh artanh sigmoid softmax relu gelu
-max min mean sum abs norm gcd lcm floor ceil
+exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm floor ceil
 """
 FUNCTIONS = frozenset(_FUNCTIONS.split())
 _OTHER_NAMES = {"log10": "log10", "lg": "log", "log2": "log2", "lb": "log2", "avg": "mean"}
 _OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
-_OTHER_NAMES |= {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
-_OTHER_NAMES |= {"atanh": "artanh", "arctanh": "artanh", "average": "mean"}
-_OTHER_NAMES |= {"logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
+_OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
 _OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
 
 NAMES = sorted({*FUNCTIONS, *_OTHER_NAMES}, key=len, reverse=True)
@@ -87,11 +84,8 @@ _COMMANDS: dict[str, tuple[Is, str]] = {
     "rceil": (Is.CLOSE, "⌉"),
 }
 _SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
-OF_ANGLES, ANGLES = frozenset(("sin", "cos", "tan")), frozenset(("arcsin", "arccos", "arctan"))
-"""The functions of an angle, and those that give one."""
-
-INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "tanh": "artanh"}
-"""The function that an exponent of -1 means: sin⁻¹."""
+OF_ANGLES = frozenset(("sin", "cos", "tan"))
+"""The functions of an angle."""
 
 SIZES = frozenset(_SIZES.split())
 """The commands that set the size of the bracket after them."""
