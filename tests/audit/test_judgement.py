@@ -6,7 +6,7 @@ import pytest
 
 from tracer.audit.judging.findings import audit
 from tracer.audit.reading.texts import Markup, Text
-from tracer.audit.reports.messages import message
+from tracer.audit.reports.results import message
 
 
 def told(content: str) -> list[tuple[str, str | None, str | None]]:

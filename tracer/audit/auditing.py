@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tracer.audit.judging.findings import audit
-from tracer.audit.project.codes import UNROUNDED
+from tracer.audit.project.configuration import UNROUNDED
 from tracer.audit.project.paths import files
 from tracer.audit.project.remarks import Remarks
 from tracer.audit.project.settings import Settings

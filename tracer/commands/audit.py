@@ -20,7 +20,7 @@ from tracer import __version__
 from tracer.audit import Report
 from tracer.audit.auditing import audited
 from tracer.audit.project.baseline import known, new
-from tracer.audit.project.codes import unknown
+from tracer.audit.project.configuration import unknown
 from tracer.audit.project.settings import settings
 from tracer.audit.reports.report import colored, rendered
 from tracer.audit.reports.results import Kind

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from tracer.audit.judging import boundaries, readings, rounding, wording
+from tracer.audit.judging import readings, rounding, surroundings
 from tracer.audit.judging.evaluation import USUAL, evaluate, face
 from tracer.audit.judging.intervals import Interval
 from tracer.audit.judging.judgement import Verdict
@@ -39,12 +39,12 @@ def _are_apart(pair: Pair) -> bool:
 
 def _begins_within(pair: Pair) -> bool:
     """Return whether the left side may continue the text before it."""
-    return boundaries.begins_within(pair.before, pair.sources[0])
+    return surroundings.begins_within(pair.before, pair.sources[0])
 
 
 def _ends_within(pair: Pair) -> bool:
     """Return whether the right side may continue in the text after it."""
-    return boundaries.ends_within(pair.after)
+    return surroundings.ends_within(pair.after)
 
 
 def _is_binary(pair: Pair) -> bool:
@@ -94,7 +94,7 @@ _HUNDRED = (Decimal(100), Decimal("0.01"))
 
 def _is_deliberate(pair: Pair) -> bool:
     """Return whether it is quoted or asked, or words near it speak of what is false."""
-    return wording.is_questioned(pair.before, pair.after) or wording.calls_false(
+    return surroundings.is_questioned(pair.before, pair.after) or surroundings.calls_false(
         pair.before, pair.after, is_long=len(pair.numbers) > _STATEMENT or not pair.is_whole
     )
 
@@ -145,7 +145,7 @@ def _is_copied(pair: Pair) -> bool:
 
 def _is_by_steps(pair: Pair) -> bool:
     """Return whether the computation goes on from a result: 2 + 3 = 5 + 4 = 9."""
-    if any(map(boundaries.adds_rows, pair.sources)):
+    if any(map(surroundings.adds_rows, pair.sources)):
         return True
     left, right = pair.left, pair.right
     if not ex.is_printed(right):

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from tracer.audit.judging import readings
 from tracer.audit.judging.judgement import Judgement, Verdict
-from tracer.audit.judging.wording import NEAR
+from tracer.audit.judging.surroundings import NEAR
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Markup, Text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from tracer.audit.judging import readings, wording
+from tracer.audit.judging import readings, surroundings
 from tracer.audit.judging.judgement import Verdict, judge_as_rounded
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
@@ -49,7 +49,7 @@ def is_float(pair: Pair) -> bool:
 
 def is_approximation(pair: Pair) -> bool:
     """Return whether another number is meant: 159 nF ≈ 150 nF, 4 × 38 ≈ 150, 5/4 = 1.0, capped."""
-    if wording.rounds(pair.after) and pair.is_off_by_less_than("0.3"):
+    if surroundings.rounds(pair.after) and pair.is_off_by_less_than("0.3"):
         return True
     if not pair.is_approximate:
         return False

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from tracer.audit.project.patterns import absolute
+from tracer.audit.project.paths import absolute
 from tracer.audit.reports.results import Reported, Result, without
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file

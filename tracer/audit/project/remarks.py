@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from tracer.audit.judging.finding import Finding
-from tracer.audit.project.codes import ALL, matching, unknown
+from tracer.audit.project.configuration import ALL, matching, unknown
 from tracer.audit.reading.texts import Text
 from tracer.errors import Problem
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tracer.audit.project.codes import chosen, matching
-from tracer.audit.project.configuration import configured
-from tracer.audit.project.patterns import Patterns
+from tracer.audit.project.configuration import chosen, configured, matching
+from tracer.audit.project.paths import Patterns
 from tracer.audit.reports.results import Kind
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.brackets import entries
 from tracer.audit.reading.tokens import Token
-from tracer.audit.reading.vocabulary import FUNCTIONS, OF_ANGLES, Is
+from tracer.audit.reading.vocabulary import FUNCTIONS, Is
 from tracer.audit.reasons import Doubt
 
 DEEPEST = 40
@@ -174,21 +174,7 @@ class Operands(ABC):
         if name in _RAISED and following.text[0] == "^":
             self.go(self.at + 1)
             return self.raised(name, following)
-        return ex.Call(name, self.angle() if name in OF_ANGLES else self.arguments())
-
-    def angle(self) -> tuple[ex.Expression, ...]:
-        """Read the argument of a sine: all of 2π/3 in sin 2π/3."""
-        is_bare = self.next.kind is not Is.OPEN
-        found = self.arguments()
-        if is_bare and self.next.text == "π":
-            self.go(self.at + 1)
-            found = (ex.Product((("*", found[0]), ("*", ex.Constant("π")))),)
-        following = self.tokens[self.at + 1] if self.at + 1 < self.end else END
-        ends_with_pi = self.tokens[self.at - 1].text == "π"
-        if is_bare and ends_with_pi and self.next.text == "/" and following.kind is Is.NUMBER:
-            self.go(self.at + 1)
-            found = (ex.Product((("*", found[0]), ("/", self.primary()))),)
-        return found
+        return ex.Call(name, self.arguments())
 
     def raised(self, name: str, sign: Token) -> ex.Expression:
         """Read cos²(0.5), the power of a call; sin⁻¹ is another function."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -89,7 +88,6 @@ _TOKEN = rf"""
     | (?P<comma>[,;](?=.?))
     | (?P<ellipsis>\.\.\.+|…)
     | (?P<money>[$€£¥₹])
-    | (?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
     | (?P<break><-+(?=\s)|[:.?→←↔⇒⟹<>≤≥≠—|&\#{CUT}，。、；：！？（）【】《》•∎\ufe0f]
         |[\u2500-\u257f\u25a0-\u25ff\u2600-\u2714\u2720-\u274b\u2798-\u27bf\U0001f300-\U0001faff])
     | (?P<mark>["'`“”‘’«»「」『』]|_(?![\w{{\\]))
@@ -275,8 +273,6 @@ class _Scanner:
                 return _comma(match, self.brackets)
             case "ellipsis":
                 return Is.OTHER, "…"
-            case "vulgar":
-                return self.fraction(match)
             case "assigned" if self.in_math and text in ("|=", "!="):  # |A| = 3, 3! = 6
                 sign = Is.OPERATOR if text[0] == "!" else Is.OTHER
                 self.add(sign, text[0], match.start(), match.start() + 1, 0)
@@ -304,25 +300,6 @@ class _Scanner:
             return Is.OTHER, sign
         self.money = sign
         return None
-
-    def fraction(self, match: re.Match[str]) -> tuple[Is, str]:
-        """Append all tokens of ½ but the last, which is returned; 2½ is in parentheses."""
-        over, under = unicodedata.normalize("NFKD", match[0]).split("⁄")
-        start, end = match.span()
-        if (
-            self.found
-            and self.found[-1].kind is Is.NUMBER
-            and self.found[-1].end == self.start + start
-        ):
-            whole = self.found.pop()
-            self.found += [whole._replace(kind=Is.OPEN, text="("), whole._replace(gap=0)]
-            self.add(Is.OPERATOR, "+", start, end, 0)
-        else:
-            self.add(Is.OPEN, "(", start, end, 0)
-        self.add(Is.NUMBER, over, start, end, 0)
-        self.add(Is.OPERATOR, "/", start, end, 0)
-        self.add(Is.NUMBER, under, start, end, 0)
-        return Is.CLOSE, ")"
 
 
 def _width(space: str) -> int:

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from tracer.audit import Report
 from tracer.audit.judging.finding import CODES
-from tracer.audit.reports.messages import ONLY_UNROUNDED
-from tracer.audit.reports.results import Kind, Listed, Place, Reported, Result
+from tracer.audit.reports.results import ONLY_UNROUNDED, Kind, Listed, Place, Reported, Result
 from tracer.audit.reports.services import as_json, commands, sarif
 from tracer.errors import EXCERPT, printable, strict_json
 from tracer.names import count
