@@ -20,6 +20,7 @@ from tracer.audit.reading.equations import Named, equations
 from tracer.audit.reading.operands import printed_number
 from tracer.audit.reading.passages import passages
 from tracer.audit.reading.texts import Text
+from tracer.audit.reading.vocabulary import SIGN
 from tracer.audit.reasons import Doubt
 
 ENOUGH = 10
@@ -73,7 +74,7 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     has_gains = cache(partial(_GAINS.search, text.content))  # few texts have rows to ask it for
     named: dict[str, Named] = {}
     with localcontext(CONTEXT):
-        for passage in passages(text):
+        for passage in passages(text, SIGN):
             read = equations(passage)
             for equation in read.equations:
                 chain, unread, doubtful = weighed(equation, text)

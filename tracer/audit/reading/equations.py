@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from tracer.audit.reading.operands import END, UnreadableError
 from tracer.audit.reading.passages import Kind, Passage
 from tracer.audit.reading.syntax import read
 from tracer.audit.reading.tokens import Token, tokens
-from tracer.audit.reading.vocabulary import Is
+from tracer.audit.reading.vocabulary import NAMES, SIGN, Is
 from tracer.audit.reasons import Doubt
 
 MOST_TOKENS = 20_000
@@ -67,11 +68,64 @@ class Found:
     """The first token beyond the limit on tokens; from there on nothing is read."""
 
 
+_BLANK = " \t\r\n\0*_`$~&,;:\"'”’"
+_CLOSED = ")]}%°!‖|⌋⌉"
+_NUMBER = re.compile(r"(?<!\w)[\d½¼¾⅓-⅞]|[⁰¹²³⁴-⁹π]|\\pi|frac")
+_WORD = re.compile(rf"[\s\0*_`$~&{{\"'“]*(?!(?:{'|'.join(NAMES)})(?![^\W\d_]))[^\W\d_]")
+_ROW = re.compile(r"[\s\0*$~&]*(?:\\left[ ]?|\\begin|[(\[]\s*[-−]?[\d.])")
+
+
+def _may_relate(text: str, at: int, end: int) -> bool:
+    """Return whether a sign may have an operand on each side, or a row of numbers behind it."""
+    if _ROW.match(text, end):
+        return True
+    left = text[max(0, at - _LONGEST_OPERAND) : at].rstrip(_BLANK)
+    near = left if left[-1:] in _CLOSED else left[-_NEAR:]
+    return _NUMBER.search(near) is not None and not _WORD.match(text, end)
+
+
+_NEAR, _LONGEST_OPERAND = 40, 300
+"""The left side of a sign has a number within so many characters; more, if a bracket closes it."""
+
+_STATEMENT_END = re.compile(
+    r"(?:[^\s\0=＝≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;]|\|)[ \t\r\0]*(?:\n(?<!\d\.\n)(?=[ \t\0]*[^\W_])|\n(?=[ \t\0]*[\x1e|]))"
+)
+"""A line end that no equation crosses: no operator before it, and a word or number after."""
+
+
 def equations(passage: Passage) -> Found:
-    """Return the equations of a passage, in order."""
-    if not any(sign in passage.text for sign in ("=", "＝", "≈", "≃", "≅", "approx", "simeq")):
-        return Found([], [], [])
-    return _Finder(tokens(passage), passage).found()
+    """Return the equations of a passage, in order.
+
+    Only statements with a sign that may relate numbers are read further; they are few.
+    """
+    text, whole = passage.text, Found([], [], [])
+    signs = [found.span() for found in SIGN.finditer(text)]
+    relate = [_may_relate(text, *sign) for sign in signs]
+    at = 0
+    for begin, end in _statements(passage) if any(relate) else ():
+        first, at = at, bisect_left(signs, (end,))
+        if not any(relate[first:at]):
+            whole.unread.extend(passage.start + sign for sign, _ in signs[first:at])
+            continue
+        part = replace(passage, text=text[begin:end], start=passage.start + begin)
+        found = _Finder(tokens(part), part).found()
+        whole.equations.extend(found.equations)
+        whole.unread.extend(found.unread)
+        whole.named.extend(found.named)
+        if found.rest:
+            return replace(whole, rest=found.rest)
+    whole.unread.extend(passage.start + sign for sign, _ in signs[at:])
+    return whole
+
+
+def _statements(passage: Passage) -> Iterator[Span]:
+    """Yield the stretches of a passage that no equation crosses; mathematics is one."""
+    begin = 0
+    if passage.kind is not Kind.MATH:
+        for found in _STATEMENT_END.finditer(passage.text):
+            yield begin, found.end()
+            begin = found.end()
+    yield begin, len(passage.text)
 
 
 _BEHIND_AN_OPERAND = BINARY | {"^", "%", "!", "ᵀ"}

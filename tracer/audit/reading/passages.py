@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from html import unescape
+from typing import TypeAlias
 
 from tracer.audit.reading.texts import Markup, Text
 from tracer.audit.reading.widths import ascii_signs
@@ -50,21 +51,28 @@ _LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,
 """A line end that no equation crosses: no operator before it, and a word or number after."""
 
 
-def passages(text: Text) -> Iterator[Passage]:
-    """Yield the passages of a text, in order; no equation extends beyond its passage."""
+def passages(text: Text, holding: re.Pattern[str] | None = None) -> Iterator[Passage]:
+    """Yield the passages of a text, in order; no equation extends beyond its passage.
+
+    With `holding`, only those in which the pattern is found.
+    """
     decimal = "," if _has_decimal_commas(text.content) else "."
-    for passage in _READERS[text.markup](ascii_signs(text.content)):
-        if passage.kind is Kind.MATH:
-            yield Passage(passage.text, passage.start, passage.kind, decimal)
+    for raw, start, kind in _READERS[text.markup](ascii_signs(text.content)):
+        if kind is Kind.MATH:
+            yield Passage(raw, start, kind, decimal)
             continue
-        at = passage.start
-        for part in _BLANK_LINES.split(passage.text):
-            begin = 0
-            while len(part) - begin > LONGEST and (end := _LINE_END.search(part, begin + LONGEST)):
-                yield Passage(part[begin : end.end()], at + begin, passage.kind, decimal)
-                begin = end.end()
-            yield Passage(part[begin:], at + begin, passage.kind, decimal)
-            at += len(part) + 1
+        clean = _CLEANERS.get((text.markup, kind), _inline)
+        at = start
+        for written in _BLANK_LINES.split(raw):
+            if holding is None or holding.search(written):
+                part, begin = clean(written), 0
+                while len(part) - begin > LONGEST and (
+                    end := _LINE_END.search(part, begin + LONGEST)
+                ):
+                    yield Passage(part[begin : end.end()], at + begin, kind, decimal)
+                    begin = end.end()
+                yield Passage(part[begin:], at + begin, kind, decimal)
+            at += len(written) + 1
 
 
 _COMMA = re.compile(
@@ -84,7 +92,8 @@ _FEWEST_COMMAS = 3
 
 def _has_decimal_commas(content: str) -> bool:
     """Return whether the numbers of a text have decimal commas, as in French and German."""
-    commas = len(_COMMA.findall(content))
+    near = (found.start() for found in re.finditer(r",\}?\d", content))
+    commas = sum(_COMMA.search(content, max(0, at - 5), at + 24) is not None for at in near)
     return commas >= _FEWEST_COMMAS and commas > 2 * len(_POINT.findall(content))
 
 
@@ -121,8 +130,12 @@ _PARENTHESES = re.compile(r"\\(?<!\\.)[()]")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 
 
-def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Passage]:
-    """Yield the displayed mathematics in a text, and the text between, as separate passages.
+Raw: TypeAlias = tuple[str, int, Kind]
+"""A stretch of a text, its start and its kind, before its markup is replaced."""
+
+
+def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Raw]:
+    """Yield the displayed mathematics in a text, and the text between.
 
     Inline mathematics is part of its sentence.
     """
@@ -134,14 +147,14 @@ def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterato
             continue
         end = text.find(closing, opening.end())
         until = opening.end() if end < 0 else opening.start()
-        yield Passage(_inline(text[at:until]), start + at, kind)
+        yield text[at:until], start + at, kind
         if end < 0:
             missing.add(closing)
             at = until
         else:
-            yield Passage(text[opening.end() : end], start + opening.end(), Kind.MATH)
+            yield text[opening.end() : end], start + opening.end(), Kind.MATH
             at = end + len(closing)
-    yield Passage(_inline(text[at:]), start + at, kind)
+    yield text[at:], start + at, kind
 
 
 def _inline(text: str) -> str:
@@ -171,17 +184,17 @@ _STRONG = re.compile(r"([*_])\1(?:(?<![\d*]..)(?=[^\s*_])|(?<=[^\s*_]..)(?![\d*(
 _EMPHASIS = re.compile(r"\*(?<![\w*)\]\\].)(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
 
 
-def _markdown(content: str) -> Iterator[Passage]:
+def _markdown(content: str) -> Iterator[Raw]:
     for text, start, is_fenced in _in_fences(_without(_COMMENT, content)):
         kind = Kind.CODE if is_fenced else Kind.PROSE
-        plain = text if is_fenced else _without(_QUOTE, text)
-        for passage in _with_mathematics(plain, start, kind):
-            if passage.kind is Kind.PROSE:
-                cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(passage.text))
-                unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))
-                yield Passage(_inside(_EMPHASIS, unmarked), passage.start, Kind.PROSE)
-            else:
-                yield passage
+        yield from _with_mathematics(text if is_fenced else _without(_QUOTE, text), start, kind)
+
+
+def _prose(text: str) -> str:
+    """Replace the markup of Markdown in prose."""
+    cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(_inline(text)))
+    unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))
+    return _inside(_EMPHASIS, unmarked)
 
 
 def _signs(text: str) -> str:
@@ -189,7 +202,7 @@ def _signs(text: str) -> str:
     return _ENTITY.sub(lambda found: unescape(found[0]).ljust(len(found[0]), FILL), text)
 
 
-def _plain(content: str) -> Iterator[Passage]:
+def _plain(content: str) -> Iterator[Raw]:
     """Yield the passages of plain text, in which line breaks and indentation are significant."""
     for text, start, _ in _in_fences(content):
         yield from _with_mathematics(text, start, Kind.CODE)
@@ -217,7 +230,7 @@ _REMARK = re.compile(r"%(?<!\\.)[^\n]*")
 _VERBATIM = re.compile(r"\\begin\{(verbatim|lstlisting|minted|alltt)\*?\}")
 
 
-def _latex(content: str) -> Iterator[Passage]:
+def _latex(content: str) -> Iterator[Raw]:
     """Yield displayed mathematics, prose and verbatim text, without comments."""
     at = 0
     for opening in _VERBATIM.finditer(content):
@@ -227,12 +240,12 @@ def _latex(content: str) -> Iterator[Passage]:
         if end < 0:
             break
         yield from _set(content[at : opening.start()], at)
-        yield Passage(content[opening.end() : end], opening.end(), Kind.CODE)
+        yield content[opening.end() : end], opening.end(), Kind.CODE
         at = end
     yield from _set(content[at:], at)
 
 
-def _set(content: str, start: int) -> Iterator[Passage]:
+def _set(content: str, start: int) -> Iterator[Raw]:
     """Yield the passages of a part that is not verbatim."""
     return _with_mathematics(_without(_REMARK, content).replace("~", " "), start)
 
@@ -247,17 +260,17 @@ _STARS = re.compile(r"\*(?:(?<![\w*].)\*?(?=[^\s*])|(?<=[^\s*].)\*?(?![\w*(]))")
 _OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")
 
 
-def _restructured(content: str) -> Iterator[Passage]:
+def _restructured(content: str) -> Iterator[Raw]:
     """Yield prose, literal blocks and mathematics."""
     at = 0
     for block in _DIRECTIVE.finditer(content):
         yield from _unmarked(content[at : block.start()], at)
-        yield Passage(_without(_OPTION, block[2]), block.start(2), Kind.MATH)
+        yield _without(_OPTION, block[2]), block.start(2), Kind.MATH
         at = block.end()
     yield from _unmarked(content[at:], at)
 
 
-def _unmarked(content: str, start: int) -> Iterator[Passage]:
+def _unmarked(content: str, start: int) -> Iterator[Raw]:
     return _with_mathematics(_without(_STARS, _inside(_ROLE, content)), start, Kind.CODE)
 
 
@@ -278,7 +291,7 @@ _SIGNS = {"<sup>": "^(", "</sup>": ")", "<sub>": "_"}
 """A superscript is read as an exponent."""
 
 
-def _html(content: str) -> Iterator[Passage]:
+def _html(content: str) -> Iterator[Raw]:
     """Yield what a reader sees, each character at the position of its source."""
     made: list[str] = []
     at = 0
@@ -314,3 +327,5 @@ _READERS = {
     Markup.HTML: _html,
     Markup.PLAIN: _plain,
 }
+_CLEANERS = {(Markup.MARKDOWN, Kind.PROSE): _prose}
+"""What replaces the markup within a stretch; of others, it is only that of mathematics."""

@@ -75,6 +75,7 @@ _TOKEN = rf"""
     | (?P<fold>(?<=\d)x(?=\s(?:more|fewer|less|faster|slower|smaller|larger|bigger|cheaper
         |better|speedup|reduction)\b))
     | (?P<cjk>[{CJK}]+)
+    | (?P<prose>[A-Za-z]{{2,}}(?:[ ][A-Za-z]{{2,}})*(?=[ ][A-Za-z]{{2}}))
     | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
     | (?P<power>\*\*)
     | (?P<arrow>-+>)
@@ -111,6 +112,7 @@ _KINDS = {
     "address": Is.MARK,
     "mark": Is.MARK,
     "subscript": Is.WORD,
+    "prose": Is.WORD,
     "break": Is.BREAK,
     "cells": Is.BREAK,
     "arrow": Is.BREAK,

@@ -1,11 +1,20 @@
-"""What names, commands and units mean in an equation."""
+"""What signs, names and commands mean in an equation."""
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
 
 CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Letters that are written without spaces between words."""
+
+
+SIGN = re.compile(
+    r"[=＝≈≃≅\\&](?<![=:+\-*/|^<!~≠]=)(?<![^/]>=)"
+    r"(?:(?<=\\)(?:approx(?:eq)?|simeq|doteq)(?![a-zA-Z])|(?<=&)(?:asymp|approx|equals);"
+    r"|(?<![\\&])(?![=>]))"
+)
+"""The signs between two sides, in any markup; whatever else they mean is found out later."""
 
 
 class Is(Enum):
@@ -46,6 +55,9 @@ _OTHER_NAMES |= {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 _OTHER_NAMES |= {"atanh": "artanh", "arctanh": "artanh", "average": "mean"}
 _OTHER_NAMES |= {"logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
 _OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
+
+NAMES = sorted({*FUNCTIONS, *_OTHER_NAMES}, key=len, reverse=True)
+"""The functions and constants that a side may begin with."""
 
 _COMMANDS: dict[str, tuple[Is, str]] = {
     **dict.fromkeys(("times", "cdot", "ast", "odot"), (Is.OPERATOR, "*")),
