@@ -52,26 +52,6 @@ def factor(value: Interval, figure: Interval) -> Decimal | None:
     return times if (value * point(times)).meets(figure) else None
 
 
-def are_apart(left: ex.Expression, right: ex.Expression) -> bool:
-    """Return whether two sides are plain arithmetic, and certainly agree in no digits.
-
-    Raises:
-        ArithmeticError: a side is too large.
-    """
-    if ex.is_printed(left) and not ex.is_printed(right):
-        left, right = right, left
-    if isinstance(right, ex.Number):
-        tolerance = right.unit
-    elif ex.is_printed(right) or form(left) == form(right):
-        return False
-    elif all(number.is_whole for number in ex.numbers(right)):
-        tolerance = TOLERANCE
-    else:
-        return False
-    one, other = ev.plain_value(left), ev.plain_value(right)
-    return one is not None and other is not None and abs(one - other) > tolerance
-
-
 def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:
     """Return whether each part of the right side is the rounded value of the part it replaces.
 

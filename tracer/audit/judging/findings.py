@@ -95,7 +95,7 @@ def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
                     )
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
-        if not (weak and _is_surely_read(found)):
+        if not _is_surely_read(found):
             _doubt_all(found, text, Doubt.UNCONFIRMED, _has_strength(Strength.NONE))
         if not weak:
             _doubt_all(found, text, Doubt.WEAK, _has_strength(Strength.WEAK))

@@ -118,23 +118,7 @@ def _of_positive(of: Callable[[Decimal], Decimal]) -> Callable[[Decimal], Decima
     return where_defined
 
 
-ln = _of_positive(Decimal.ln)
-log10 = _of_positive(Decimal.log10)
-
-
-def log2(x: Decimal) -> Decimal:
-    """The logarithm to the base 2."""
-    return ln(x) / Decimal(2).ln()
-
-
-def sigmoid(x: Decimal) -> Decimal:
-    """The logistic function."""
-    return 1 / (1 + exp(-x))
-
-
-def tanh(x: Decimal) -> Decimal:
-    """The hyperbolic tangent."""
-    return 1 - 2 / (exp(2 * x) + 1)
+ln, log10 = _of_positive(Decimal.ln), _of_positive(Decimal.log10)
 
 
 def gelu(x: Decimal) -> Decimal:
@@ -145,12 +129,7 @@ def gelu(x: Decimal) -> Decimal:
 def gelu_by_tanh(x: Decimal) -> Decimal:
     """GELU(x), approximated with tanh as GPT-2 computes it."""
     inner = (2 / PI).sqrt() * (x + Decimal("0.044715") * x**3)
-    return x * (1 + tanh(inner)) / 2
-
-
-def relu(x: Decimal) -> Decimal:
-    """x, or 0 if it is negative."""
-    return max(x, Decimal(0))
+    return x * (1 - 1 / (exp(2 * inner) + 1))
 
 
 def sine(x: Interval) -> Interval:

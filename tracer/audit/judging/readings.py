@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
+from tracer.audit.judging.evaluation import plain_value
 from tracer.audit.judging.judgement import agree_at_face
 from tracer.audit.reading import expression as ex
 
@@ -26,34 +27,17 @@ def hold(reading: Reading, left: ex.Expression, right: ex.Expression) -> bool:
 
 def whole_quotients(left: ex.Expression, right: ex.Expression) -> Iterator[Sides]:
     """Read 160/136 + 1 as programs compute it: 160/136 is 1, or 2 if it is rounded up."""
-
-    def rounded(by: str) -> Callable[[ex.Expression], ex.Expression]:
-        def of(part: ex.Expression) -> ex.Expression:
-            match part:
-                case ex.Product((("*", ex.Number() as a), ("/", ex.Number() as b))) if (
-                    b.value and a.start < b.start  # not ½
-                ):
-                    return whole(int((a.value / b.value).to_integral_value(by)), a)
-                case ex.Product(
-                    (
-                        ("*", ex.Number() as a),
-                        ("/", ex.Product((("*", ex.Number() as b), ("*", ex.Number() as c)))),
-                    )
-                ) if b.value * c.value:
-                    return whole(int((a.value / (b.value * c.value)).to_integral_value(by)), a)
-                case ex.Product(
-                    (("*", ex.Negative(ex.Number() as a)), ("/", ex.Number() as b))
-                ) if a.value >= b.value:
-                    return ex.Negative(of(ex.Product((("*", a), ("/", b)))))
-            return part
-
-        return of
-
     numbers = [number for side in (left, right) for number in ex.numbers(side)]
-    divides, of_one = _quotients(right) > 0, _quotients(left) == 1
-    if of_one and not divides and all(number.is_whole for number in numbers):
-        for by in (ROUND_FLOOR, ROUND_CEILING):
-            yield ex.mapped(left, rounded(by)), right
+    if _quotients(right) or _quotients(left) != 1 or not all(n.is_whole for n in numbers):
+        return
+    for by in (ROUND_FLOOR, ROUND_CEILING):
+
+        def of(part: ex.Expression, by: str = by) -> ex.Expression:
+            value = plain_value(part) if _quotients(part) and isinstance(part, ex.Product) else None
+            first = ex.numbers(part)[0] if value is not None else None
+            return part if value is None or first is None else whole(value, by, first)
+
+        yield ex.mapped(left, of), right
 
 
 def _quotients(expression: ex.Expression) -> int:
@@ -61,9 +45,11 @@ def _quotients(expression: ex.Expression) -> int:
     return sum(sign == "/" for product in products for sign, _ in product.factors)
 
 
-def whole(value: int, like: ex.Number) -> ex.Number:
-    """Return a whole number in the place of another one."""
-    return ex.Number(Decimal(value), str(value), like.start, like.end)
+def whole(value: Decimal, by: str, like: ex.Number) -> ex.Expression:
+    """Return a value rounded to a whole number, in the place of another one."""
+    rounded = abs(value).to_integral_value(by)
+    number = ex.Number(rounded, f"{rounded:f}", like.start, like.end)
+    return ex.Negative(number) if value < 0 else number
 
 
 def as_rounded(number: ex.Number) -> ex.Number:
