@@ -111,7 +111,7 @@ _GOES_ON = re.compile(
     r"|gamma|lambda|sigma|theta|binom)\b|[a-zA-Z]_[\w{]|[,'’]\d{3}|:\d"
     r"|\.\\(?:[dt]?frac|sqrt|sin|cos|tan|pi)\b"
 )
-_CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
+_BRACKET_CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""
 _NEXT_LINE = re.compile(
     r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b"
@@ -121,7 +121,7 @@ _NEXT_LINE = re.compile(
 
 def ends_within(after: str) -> bool:
     """Return whether a text begins within an expression that what precedes it belongs to."""
-    if _NEXT_LINE.match(after) or _CLOSES.match(after):
+    if _NEXT_LINE.match(after) or _BRACKET_CLOSES.match(after):
         return True
     gap = _BLANK_AFTER.match(after)
     if gap is None or "\n\n" in gap[0] or "$" in gap[0]:

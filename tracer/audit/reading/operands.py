@@ -217,7 +217,7 @@ class Operands(ABC):
         if token.gap > 1:
             self.doubts(Doubt.FUNCTION)  # cos   0.86 / 1.005
         of = self.power()
-        if self.next.text in "*/x(":
+        if self.next.text in "*/x(" or self.next.kind is Is.NAME:
             self.doubts(Doubt.ORDER)  # sin π/6
         return (of,)
 
