@@ -52,38 +52,6 @@ def factor(value: Interval, figure: Interval) -> Decimal | None:
     return times if (value * point(times)).meets(figure) else None
 
 
-def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:
-    """Return whether each part of the right side is the rounded value of the part it replaces.
-
-    Raises:
-        UndefinedError: a side has no value, or their shapes differ.
-    """
-    if ex.is_printed(right):
-        pairs = side_by_side(left, right, ev.face, ev.window, meaning)
-        return all(within(a.middle, b) for a, b in pairs)
-    if form(left) == form(right) is not None:
-        inner = zip(ex.parts(left), ex.parts(right), strict=True)
-        return all(stands_term_by_term(a, b, meaning) for a, b in inner)
-    return all(
-        b.low - TOLERANCE <= a.middle <= b.high + TOLERANCE
-        for a, b in side_by_side(left, right, ev.face, ev.as_part, meaning)
-    )
-
-
-def form(expression: ex.Expression) -> tuple[object, ...] | None:
-    """Return a key that is equal for two expressions whose parts can be paired."""
-    match expression:
-        case ex.Sum(terms):
-            return ex.Sum, len(terms)
-        case ex.Product(factors):
-            return ex.Product, *(sign for sign, _ in factors)
-        case ex.Call(name, arguments):
-            return name, len(arguments)
-        case ex.Negative() | ex.Power():
-            return (type(expression),)
-    return None
-
-
 def side_by_side(
     left: ex.Expression,
     right: ex.Expression,

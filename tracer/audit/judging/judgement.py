@@ -207,10 +207,8 @@ def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meani
     cancels = _may_cancel(left) or _may_cancel(right)
     if all(abs(a.middle - b.middle) <= _tolerance(a, b, cancels=cancels) for a, b in at_face):
         return Judgement(Verdict.EXACT)
-    if agreement.stands_term_by_term(left, right, meaning):
-        return Judgement(Verdict.ROUNDED, decides=True)
-    if all(a.meets(b) for a, b in pairs):
-        return Judgement(Verdict.CONSISTENT, decides=True)
+    if all(a.meets(b) for a, b in pairs):  # the numbers on the right are rounded results
+        return Judgement(Verdict.ROUNDED)
     if all(agreement.gap(a, b) <= b.high - b.low for a, b in pairs):
         return _apart(Verdict.LAST_DIGIT, at_face)
     if len(pairs) == 1 and (factor := agreement.factor(*pairs[0])):

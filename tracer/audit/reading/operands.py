@@ -124,8 +124,6 @@ class Operands(ABC):
         if sign in "⌊⌈":
             return ex.Call("floor" if sign == "⌊" else "ceil", items)
         if len(items) == 1:
-            if sign == "[" and isinstance(items[0], ex.Number):
-                self.doubts(Doubt.REFERENCE)  # [5]
             return items[0]
         if sign == "{" or not items:
             raise UnreadableError
