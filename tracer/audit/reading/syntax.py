@@ -56,8 +56,11 @@ class _Reader(Operands):
 
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
         """Return whether it looks like a range such as 10-12."""
-        if self.depth > 1 and not self.spaced:
-            return False  # (8-10)^2
+        if self.depth > 1:  # (8-10)^2, \\frac{8-10}{2}
+            closed, behind = self.tokens[self.end : self.end + 2]
+            operators = ("^", "^2", "^3", "/", "*", "!", "sqrt", "√")
+            if not self.spaced or closed.text == "}" or behind.text in operators:
+                return False
         last = terms[-1]
         if isinstance(last, ex.Call) and last.name == "percent":  # 5-10%
             last = last.arguments[0]
