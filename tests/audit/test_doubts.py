@@ -246,20 +246,6 @@ def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        r"$6 \cdot {5^{2}+14} = 164$, $6\cdot{(3+2)^{2}}+14 ={6}\cdot{5^{2}+14}$",
-        r"$\cos^2(0.5) = 0.770$, $\sin^{2} 0.3 + \cos^{2} 0.3 = 1$, ${48}\div{2(12)} = 24(12)$",
-        r"$\binom{6}{2} = \frac{6!}{2!(6-2)!} = 15$",
-    ],
-)
-def test_braces_that_only_group_and_powers_of_functions_are_read_as_on_the_page(text: str) -> None:
-    found = audit(Text("text", text, Markup.MARKDOWN))
-    assert (found.findings, found.doubtful, found.unread) == ([], [], [])
-    assert found.read == text.count("$") // 2
-
-
-@pytest.mark.parametrize(
     ("text", "markup"),
     [
         ("One digit more:\n\n- 2^8 = 256 (with 0)\n- 2^9 = 511\n", Markup.MARKDOWN),

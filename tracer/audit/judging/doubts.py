@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from tracer.audit.judging import readings, rounding, surroundings
+from tracer.audit.judging import rounding, surroundings
 from tracer.audit.judging.evaluation import USUAL, evaluate, face
 from tracer.audit.judging.intervals import Interval
 from tracer.audit.judging.judgement import Verdict
@@ -202,16 +202,6 @@ def _beginnings(expression: ex.Expression) -> Iterator[ex.Expression]:
                 yield ex.Product(factors[:i]) if i > 1 else factors[0][1]
 
 
-def _has_whole_quotient(pair: Pair) -> bool:
-    """Return whether it holds with a whole quotient; nobody means that beside π and in powers."""
-    if any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts):
-        return False
-    found = pair.found
-    is_cut = found.computed is not None and 0 < found.computed < 1 and not found.printed
-    is_of_quotient = pair.is_whole and isinstance(pair.left, ex.Product)
-    return (is_cut and is_of_quotient) or pair.holds_as(readings.whole_quotients)
-
-
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APART, _are_apart),
     (Doubt.BEFORE, _begins_within),
@@ -224,7 +214,7 @@ CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APPROXIMATION, rounding.is_approximation),
     (Doubt.DELIBERATE, _is_deliberate),
     (Doubt.STEPS, _is_by_steps),
-    (Doubt.WHOLE_QUOTIENT, _has_whole_quotient),
+    (Doubt.WHOLE_QUOTIENT, rounding.has_whole_quotient),
     (Doubt.TWICE, _is_doubled),
     (Doubt.TWICE, _is_copied),
     (Doubt.FEW_DIGITS, rounding.has_few_digits),

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from decimal import localcontext
 from functools import cache, partial
 
-from tracer.audit.judging import readings
 from tracer.audit.judging.chains import Chain, Weighed, weighed
 from tracer.audit.judging.confirmation import Strength, is_short
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
@@ -228,7 +227,7 @@ def _holds_with(pair: Weighed, number: ex.Number, root: Finding) -> bool:
     correct: ex.Expression = printed_number(digits, number.start, number.end, number.measure)
     if (digits != root.computed) != root.printed.startswith(("-", "−")):
         correct = ex.Negative(correct)
-    found = judge(readings.replaced(pair.left, number, correct), pair.right)
+    found = judge(ex.replaced(pair.left, number, correct), pair.right)
     return found is not None and found.verdict.holds
 
 

@@ -18,7 +18,7 @@ CONTEXT = Context(
 )
 """The context for all computations here; a number beyond its range is not computed."""
 
-LARGEST_EXPONENT = 10_000
+LARGEST_EXPONENT, LARGEST_ANGLE = 10_000, 10**8
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 
@@ -133,17 +133,11 @@ def gelu_by_tanh(x: Decimal) -> Decimal:
 
 
 def sine(x: Interval) -> Interval:
-    """The sine; its maximum and minimum count where the interval contains them."""
-    low, high = float(x.low), float(x.high)
-    if abs(low) > 1e8 or abs(high) > 1e8:
+    """The sine, which changes by no more than its argument."""
+    if max(abs(x.low), abs(x.high)) > LARGEST_ANGLE:
         raise UndefinedError
-    ends = sorted((math.sin(low), math.sin(high)))
-    top = math.ceil((low - math.pi / 2) / math.tau) * math.tau + math.pi / 2 <= high
-    bottom = math.ceil((low + math.pi / 2) / math.tau) * math.tau - math.pi / 2 <= high
-    return Interval(
-        Decimal(-1) if bottom and low < high else Decimal(ends[0]),
-        Decimal(1) if top and low < high else Decimal(ends[1]),
-    )
+    middle, half = Decimal(math.sin(x.middle)), (x.high - x.low) / 2
+    return Interval(max(middle - half, Decimal(-1)), min(middle + half, Decimal(1)))
 
 
 def cosine(x: Interval) -> Interval:

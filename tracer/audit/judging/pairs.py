@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from tracer.audit.judging import readings
 from tracer.audit.judging.judgement import Judgement, Verdict
 from tracer.audit.judging.surroundings import NEAR
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Text
-
-MOST_NUMBERS = 12
-"""An equation with more numbers is not read otherwise."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +96,6 @@ class Pair:
     def source(self, number: ex.Number) -> str:
         """Return a number as it is written in the text."""
         return self.text.content[number.start : number.end]
-
-    def holds_as(self, reading: readings.Reading, most: int = MOST_NUMBERS) -> bool:
-        """Return whether the sides are equal when they are read otherwise, and are short."""
-        return len(self.numbers) <= most and readings.hold(reading, self.left, self.right)
 
     def is_off_by_less_than(self, share: str) -> bool:
         """Return whether the sides differ by less than this share."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.audit.reading import expression as ex, units
-from tracer.audit.reading.brackets import grouping
 from tracer.audit.reading.operands import (
     DEEPEST,
     MOST_ZEROS,
@@ -32,7 +31,6 @@ def read(
     if end - start == 1 and only.kind is Is.NUMBER:  # a short way, because most results are
         return printed_number(only.text, only.start, only.end, only.measure), None
     reader = _Reader(tokens, pairs, spaced=spaced)
-    reader.invisible = grouping(tokens, pairs, start, end)
     expression = reader.whole(start, end)
     return expression, reader.doubt
 

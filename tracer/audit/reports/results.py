@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tracer.audit.judging.chains import Chain
-from tracer.audit.judging.figures import MOST_DIGITS
-from tracer.audit.judging.finding import CODES, Finding
+from tracer.audit.judging.finding import CODES, MOST_DIGITS, Finding
 from tracer.audit.judging.findings import Audit
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.reading.notebooks import lines_in_file
