@@ -223,7 +223,7 @@ def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
     text = Text("a.md", "First 1 + 1 = 2.\n\nThen 101 + 1 = 110.", Markup.MARKDOWN)
 
     def report(form: Report, *kinds: Kind) -> str:
-        return rendered(form, [result("a.md", "", [(text, audit(text))], kinds)], kinds, "")
+        return rendered(form, [result("a.md", [(text, audit(text))], kinds)], kinds, "")
 
     summary = "1 equation read: 1 hold; 1 doubtful, 0 signs not read"
     assert report(Report.TERMINAL) == f"{summary} (--show-skipped)\n"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from functools import cached_property
 from typing import NamedTuple
 
 from tracer.audit.judging.causes import cause
 from tracer.audit.judging.judgement import Judgement, Verdict
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Side
-from tracer.audit.reading.texts import Text
+from tracer.audit.reading.texts import Place, Text
 from tracer.audit.reasons import Doubt
 
 MORE = Decimal("0.01")
@@ -109,7 +110,7 @@ CODES: dict[Verdict | str, tuple[str, str, str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Finding:
     """An error and its location."""
 
@@ -130,10 +131,10 @@ class Finding:
     """The value of the right side, if it is an expression to compute, too."""
     follows_from: Finding | None = None
 
-    @property
-    def region(self) -> tuple[int, int, int, int]:
-        """The first line and column, the last line, and the column after the end."""
-        return *self.text.place(self.start), *self.text.place(self.end)
+    @cached_property
+    def place(self) -> Place:
+        """Where it stands."""
+        return self.text.span(self.start, self.end)
 
     @property
     def equation(self) -> str:

@@ -15,7 +15,7 @@ from tracer.audit.judging.finding import Finding
 from tracer.audit.project.configuration import ALL, matching, unknown
 from tracer.audit.project.paths import absolute
 from tracer.audit.reading.texts import Text
-from tracer.audit.reports.results import Reported, Result, without
+from tracer.audit.reports.results import Result, without
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 
@@ -45,8 +45,8 @@ def new(results: Iterable[Result], found: Counter[Known]) -> Iterator[Result]:
     """Yield the results without as many findings of each kind as are known."""
     left = Counter(found)
 
-    def is_known(finding: Reported) -> bool:
-        key = _known(finding.place.file, finding.code, finding.equation)
+    def is_known(finding: Finding) -> bool:
+        key = _known(finding.text.name, finding.code, finding.equation)
         left[key] -= 1
         return left[key] >= 0
 
@@ -89,7 +89,7 @@ class Remarks:
 
     def silence(self, finding: Finding) -> bool:
         """Return whether a remark switches a finding off."""
-        first, _, last, _ = finding.region
+        first, last = finding.place.line, finding.place.end_line
         cell = finding.text.cell
         lines, states = self._switches[cell]
         silent = states[bisect_right(lines, first) - 1 : bisect_right(lines, last)]
@@ -113,6 +113,6 @@ class Remarks:
                 continue
             names = re.findall(r"\w+", found["codes"])
             wrong = [message for name in names if (message := unknown(name))]
-            self.problems += [Problem(message, text.title, number) for message in wrong]
+            self.problems += [Problem(message, text.span(0, 0).text, number) for message in wrong]
             last = number + 1 if is_alone else number
             yield number, last, found["word"], matching(names) if names else frozenset(ALL)
