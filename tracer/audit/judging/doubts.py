@@ -37,16 +37,6 @@ def _are_apart(pair: Pair) -> bool:
     return found.computed is None or abs(found.computed - found.printed) * 10 > abs(found.computed)
 
 
-def _begins_within(pair: Pair) -> bool:
-    """Return whether the left side may continue the text before it."""
-    return surroundings.begins_within(pair.before, pair.sources[0])
-
-
-def _ends_within(pair: Pair) -> bool:
-    """Return whether the right side may continue in the text after it."""
-    return surroundings.ends_within(pair.after)
-
-
 def _is_binary(pair: Pair) -> bool:
     """Return whether all numbers may be binary: 101 + 1 = 110; or a fraction is: 0.101 · 2²."""
     sources = list(map(pair.source, pair.numbers))
@@ -90,17 +80,6 @@ def _is_percent_of(pair: Pair) -> bool:
 
 
 _HUNDRED = (Decimal(100), Decimal("0.01"))
-
-
-def _is_deliberate(pair: Pair) -> bool:
-    """Return whether it is quoted or asked, or words near it speak of what is false."""
-    return surroundings.is_questioned(pair.before, pair.after) or surroundings.calls_false(
-        pair.before, pair.after, is_long=len(pair.numbers) > _STATEMENT or not pair.is_whole
-    )
-
-
-_STATEMENT = 4
-"""What is false on purpose has seldom more numbers than this, or decimals."""
 
 
 def _is_of_one_digit(pair: Pair) -> bool:
@@ -204,15 +183,15 @@ def _beginnings(expression: ex.Expression) -> Iterator[ex.Expression]:
 
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APART, _are_apart),
-    (Doubt.BEFORE, _begins_within),
-    (Doubt.AFTER, _ends_within),
+    (Doubt.BEFORE, surroundings.begins_within),
+    (Doubt.AFTER, surroundings.ends_within),
     (Doubt.BINARY, _is_binary),
     (Doubt.SHAPE, _are_shapes),
     (Doubt.PERCENT, _is_percent_of),
     (Doubt.MAGNITUDE, rounding.is_magnitude),
     (Doubt.FLOAT, rounding.is_float),
     (Doubt.APPROXIMATION, rounding.is_approximation),
-    (Doubt.DELIBERATE, _is_deliberate),
+    (Doubt.DELIBERATE, surroundings.is_deliberate),
     (Doubt.STEPS, _is_by_steps),
     (Doubt.WHOLE_QUOTIENT, rounding.has_whole_quotient),
     (Doubt.TWICE, _is_doubled),

@@ -7,9 +7,11 @@ from decimal import Decimal
 from functools import cached_property
 
 from tracer.audit.judging.judgement import Judgement, Verdict
-from tracer.audit.judging.surroundings import NEAR
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Text
+
+NEAR = 300
+"""So many characters before an equation, and half as many after it, are near it."""
 
 
 @dataclass(frozen=True)

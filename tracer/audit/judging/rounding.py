@@ -50,7 +50,7 @@ def is_float(pair: Pair) -> bool:
 
 def is_approximation(pair: Pair) -> bool:
     """Return whether another number is meant: 159 nF ≈ 150 nF, 4 × 38 ≈ 150, 5/4 = 1.0, capped."""
-    if surroundings.rounds(pair.after) and pair.is_off_by_less_than("0.3"):
+    if surroundings.is_rounded(pair) and pair.is_off_by_less_than("0.3"):
         return True
     if not pair.is_approximate:
         return False
