@@ -69,10 +69,10 @@ class Found:
 
 
 _BLANK = " \t\r\n\0*_`$~&,;:\"'”’"
-_CLOSED = ")]}%°!‖|⌋⌉"
 _NUMBER = re.compile(r"(?<!\w)[\d½¼¾⅓-⅞]|[⁰¹²³⁴-⁹π]|\\pi|frac")
+_UNITS = re.compile(r"(?:[\s\0$*~\\{}/·(),-]*[^\W\d_]{1,16}[²³]?\}?){0,4}\Z")
 _WORD = re.compile(rf"[\s\0*_`$~&{{\"'“]*(?!(?:{'|'.join(NAMES)})(?![^\W\d_]))[^\W\d_]")
-_ROW = re.compile(r"[\s\0*$~&]*(?:\\left[ ]?|\\begin|[(\[]\s*[-−]?[\d.])")
+_ROW = re.compile(r"[\s\0*$~&]*(?:\\left[ ]?|\\begin|[(\[]\s*[-−]?\d*\.\d)")
 
 
 def _may_relate(text: str, at: int, end: int) -> bool:
@@ -80,12 +80,17 @@ def _may_relate(text: str, at: int, end: int) -> bool:
     if _ROW.match(text, end):
         return True
     left = text[max(0, at - _LONGEST_OPERAND) : at].rstrip(_BLANK)
-    near = left if left[-1:] in _CLOSED else left[-_NEAR:]
-    return _NUMBER.search(near) is not None and not _WORD.match(text, end)
+    left = left[left.rfind("\n") + 1 :]
+    if left[-1:].isalpha() or left[-1:] == "}":  # perhaps a number's units
+        units = _UNITS.search(left)
+        left = left[: units.start()][-_NEAR:] if units and left[-1] != "}" else left
+    if not _NUMBER.search(left) or _WORD.match(text, end):
+        return False
+    return _NUMBER.search(text, end, end + _LONGEST_OPERAND) is not None
 
 
-_NEAR, _LONGEST_OPERAND = 40, 300
-"""The left side of a sign has a number within so many characters; more, if a bracket closes it."""
+_NEAR, _LONGEST_OPERAND = 8, 300
+"""An operand has a number within so many characters; a number is so near before its unit."""
 
 _STATEMENT_END = re.compile(
     r"[^\s\0=＝≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*"
