@@ -70,7 +70,7 @@ class Found:
 
 _BLANK = " \t\r\n\0*_`$~&,;:\"'”’"
 _NUMBER = re.compile(r"(?<!\w)[\d½¼¾⅓-⅞]|[⁰¹²³⁴-⁹π]|\\pi|frac")
-_UNITS = re.compile(r"(?:[\s\0$*~\\{}/·(),-]*[^\W\d_]{1,16}[²³]?\}?){0,4}\Z")
+_UNITS = re.compile(r"[\d½¼¾⅓-⅞⁰-⁹²³π](?:[\s\0$*~\\{}/·(),-]{0,9}[^\W\d_]{1,16}){0,4}[^\w=]{0,9}\Z")
 _WORD = re.compile(rf"[\s\0*_`$~&{{\"'“]*(?!(?:{'|'.join(NAMES)})(?![^\W\d_]))[^\W\d_]")
 _ROW = re.compile(r"[\s\0*$~&]*(?:\\left[ ]?|\\begin|[(\[]\s*[-−]?\d*\.\d)")
 
@@ -81,16 +81,15 @@ def _may_relate(text: str, at: int, end: int) -> bool:
         return True
     left = text[max(0, at - _LONGEST_OPERAND) : at].rstrip(_BLANK)
     left = left[left.rfind("\n") + 1 :]
-    if left[-1:].isalpha() or left[-1:] == "}":  # perhaps a number's units
-        units = _UNITS.search(left)
-        left = left[: units.start()][-_NEAR:] if units and left[-1] != "}" else left
+    if left[-1:].isalpha():  # perhaps the last letter of a number's unit
+        left = left[-_NEAR:] if _UNITS.search(left[-_NEAR:]) else ""
     if not _NUMBER.search(left) or _WORD.match(text, end):
         return False
     return _NUMBER.search(text, end, end + _LONGEST_OPERAND) is not None
 
 
-_NEAR, _LONGEST_OPERAND = 8, 300
-"""An operand has a number within so many characters; a number is so near before its unit."""
+_NEAR, _LONGEST_OPERAND = 48, 300
+"""A number is so near before its unit; an operand has a number within so many characters."""
 
 _STATEMENT_END = re.compile(
     r"[^\s\0=＝≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*"
