@@ -19,7 +19,7 @@ from unittest import mock
 from tracer.audit.judging import chains
 from tracer.audit.judging.causes import cause
 from tracer.audit.judging.confirmation import KINDS, Strength, strength
-from tracer.audit.judging.doubts import CHECKS
+from tracer.audit.judging.doubts import CHECKS, doubt
 from tracer.audit.judging.findings import audit
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
@@ -84,7 +84,6 @@ class Counts:
 
     def audited(self, text: Text) -> None:
         """Audit a text, and count."""
-        doubt = chains.doubt
 
         def counted(pair: Pair, *while_read: Doubt | None) -> Doubt | None:
             self.add(pair, *while_read)
