@@ -17,7 +17,7 @@ import tracer
 from tests.helpers.command import SERVED, printed, run
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
-from tracer.audit.project.settings import settings
+from tracer.audit.project.configuration import settings
 from tracer.cli import app
 
 ROOT = Path(__file__).parent.parent

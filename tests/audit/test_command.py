@@ -13,7 +13,7 @@ import pytest
 from tests.helpers.command import run
 from tracer.audit import auditing
 from tracer.audit.judging.findings import Audit, audit
-from tracer.audit.project.settings import settings
+from tracer.audit.project.configuration import settings
 from tracer.audit.reading import texts
 from tracer.audit.reading.texts import Text
 

@@ -18,10 +18,7 @@ LONG = "A sentence about something else altogether. " * 30
 
 DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.AFTER: [
-        (r"$1 + 1 = 3.\frac{\pi}{2}$", r"$1 + 1 = 3$.\frac{\pi}{2}$"),
         ("22 + 2 = 25 (+ 1)", "22 + 2 = 25 (a remark)"),
-        ("1.9^2 = 1.96^2 (.1875 / n)", "1.9^2 = 1.96^2 (see there)"),
-        ("It is 50 × 180 = 9'000", "It is 50 × 180 = 9400"),
     ],
     Doubt.UNCONFIRMED: [
         (LONG + r" It is $8 \cdot 4 = 9$.", LONG + r" It is $8 \cdot 4 \cdot 1 = 9$."),
@@ -105,7 +102,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("因此有 9 ×9 =819×9=81 行", "因此有 9 ×9 =82 行"),
     ],
     Doubt.APART: [
-        ("3 × 4 = 12 = 50", "3 × 4 = 12 = 13"),
         ("One carries (5+4=1) it", "One carries (5+4=8) it"),
     ],
     Doubt.APPROXIMATION: [

@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tracer.audit.judging.findings import audit
-from tracer.audit.project.configuration import UNROUNDED
+from tracer.audit.project.configuration import UNROUNDED, Settings
 from tracer.audit.project.paths import files
 from tracer.audit.project.remarks import Remarks
-from tracer.audit.project.settings import Settings
 from tracer.audit.reading.texts import ENDINGS, texts
 from tracer.audit.reports.results import Result, result, without
 from tracer.console import progress

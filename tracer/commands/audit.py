@@ -19,9 +19,8 @@ import typer
 from tracer import __version__
 from tracer.audit import Report
 from tracer.audit.auditing import audited
+from tracer.audit.project.configuration import settings, unknown
 from tracer.audit.project.remarks import known, new
-from tracer.audit.project.configuration import unknown
-from tracer.audit.project.settings import settings
 from tracer.audit.reports.report import colored, rendered
 from tracer.audit.reports.results import Kind
 from tracer.console import progress

@@ -28,15 +28,6 @@ def doubt(pair: Pair, *while_read: Doubt | None) -> Doubt | None:
     return next(found, None) or next((reason for reason, may_be in CHECKS if may_be(pair)), None)
 
 
-def _are_apart(pair: Pair) -> bool:
-    """Return whether two printed numbers need not be the same: one is whole, and they differ."""
-    is_whole = any(number.is_whole for number in pair.numbers)
-    if not pair.is_between_numbers or not (is_whole or "\n" in pair.sources[0]):
-        return False
-    found = pair.found
-    return found.computed is None or abs(found.computed - found.printed) * 10 > abs(found.computed)
-
-
 def _is_binary(pair: Pair) -> bool:
     """Return whether all numbers may be binary: 101 + 1 = 110; or a fraction is: 0.101 · 2²."""
     sources = list(map(pair.source, pair.numbers))
@@ -182,9 +173,7 @@ def _beginnings(expression: ex.Expression) -> Iterator[ex.Expression]:
 
 
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
-    (Doubt.APART, _are_apart),
     (Doubt.BEFORE, surroundings.begins_within),
-    (Doubt.AFTER, surroundings.ends_within),
     (Doubt.BINARY, _is_binary),
     (Doubt.SHAPE, _are_shapes),
     (Doubt.PERCENT, _is_percent_of),

@@ -60,7 +60,7 @@ _SHORT = 80
 _SPACE = (
     r"(?:[\s&*`_$~\0]|\\[,;:! ]|\\(?:q?quad|left|displaystyle|[bB]igg?l?)\b|</?\w+[^<>\n]{0,40}>)"
 )
-_BLANK_BEFORE, _BLANK_AFTER = re.compile(rf"{_SPACE}*\Z"), re.compile(rf"{_SPACE}*")
+_BLANK_BEFORE = re.compile(rf"{_SPACE}*\Z")
 _CELL = re.compile(r"&\s*(?:\$|\\\()\s*\Z")
 """A formula at the beginning of a table's cell."""
 _COMPUTES = re.compile(
@@ -99,33 +99,6 @@ def begins_within(pair: Pair) -> bool:
     is_operand = text[-1].isdigit() or text[-1] in ")]}"
     ends = "\n\n" if text[-1] == "}" else "\n"
     return is_operand and ends not in blank and not _LABEL.search(text)
-
-
-_GOES_ON = re.compile(
-    r"(?:\\left\s*)?\((?=[^()\n]*[-+*/^])(?![^()\n]*(?<![\\\w])[^\W\d_]{3})[^()\n]+\)"
-    r"|[+×·÷^±∓⋅√∑∏∫][ ]*[\w(\\]|[-−*/][ ]*[\d(\\]|[-−][ ]*\w\b"
-    r"|\\(?:times|cdot|div|pm|mp|sqrt|[dt]?frac|sum|int|prod|log|ln|sin|cos|tan|exp|pi|alpha|beta"
-    r"|gamma|lambda|sigma|theta|binom)\b|[a-zA-Z]_[\w{]|[,'’]\d{3}|:\d"
-    r"|\.\\(?:[dt]?frac|sqrt|sin|cos|tan|pi)\b"
-)
-_BRACKET_CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
-"""A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""
-_NEXT_LINE = re.compile(
-    r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b"
-    r"|[-−][ \t]*[\d.]*[ \t]*\\(?:left|begin|[dt]?frac|sqrt)\b)|[ \t]*\\left\b"
-)
-
-
-def ends_within(pair: Pair) -> bool:
-    """Return whether the text after it begins within an expression that it belongs to."""
-    after = pair.after
-    if _NEXT_LINE.match(after) or _BRACKET_CLOSES.match(after):
-        return True
-    gap = _BLANK_AFTER.match(after)
-    if gap is None or "\n\n" in gap[0] or "$" in gap[0]:
-        return False
-    is_row = "\n" in gap[0] and "&" not in gap[0]
-    return not is_row and _GOES_ON.match(after, gap.end()) is not None
 
 
 _NEXT_ROW = re.compile(r"\s*&?\s*[-−]?[\d.,{}]+\s*\\\\(?:\[[^\]\n]*\])?\s*&*\s*[-−+]")

@@ -1,4 +1,4 @@
-"""The codes of findings, and the section `[tool.decoder-trace.audit]` of a configuration."""
+"""What is audited and reported: the command line over the project's configuration."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tracer.audit.judging.finding import CODES
+from tracer.audit.project.paths import Patterns
+from tracer.audit.reports.results import Kind
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.names import closest
@@ -49,7 +51,7 @@ def _longest(prefixes: Collection[str], code: str) -> int:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
 
 
-Kind = TypeVar("Kind")
+ValueKind = TypeVar("ValueKind")
 
 NAMES = (".decoder-trace.toml", "pyproject.toml")
 """The files that may have the section; of two in a folder, the first counts."""
@@ -163,7 +165,7 @@ class _Reader:
         line = _line(self.content, path, value if isinstance(value, str) else None)
         self.problems.append(Problem(message, self.name, line, address=".".join(path)))
 
-    def of_kind(self, value: Any, kind: type[Kind], expected: str, *keys: str) -> Kind:
+    def of_kind(self, value: Any, kind: type[ValueKind], expected: str, *keys: str) -> ValueKind:
         """Return a value of a kind, or an empty one."""
         if isinstance(value, kind):
             return value
@@ -205,3 +207,65 @@ def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | 
     if value is not None and (place := content.find(value, at)) >= 0:
         at = place
     return content.count("\n", 0, at) + 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run."""
+
+    codes: frozenset[str]
+    """The codes that are reported."""
+    strict: bool
+    """Whether warnings count as errors, too."""
+    excluded: Patterns
+    """The files that are not read."""
+    excludes_named: bool
+    """Whether even a file that is named on the command line may be excluded."""
+    ignores: tuple[tuple[Patterns, frozenset[str]], ...]
+    """The codes that are not reported for some files."""
+    weak: bool = False
+    """Whether to report what only weak evidence confirms, too."""
+    kinds: tuple[Kind, ...] = ()
+    """What is listed besides the findings."""
+
+    def codes_for(self, path: Path) -> frozenset[str]:
+        """Return the codes that are reported for a file."""
+        ignored = (codes for patterns, codes in self.ignores if patterns.match(path))
+        return self.codes.difference(*ignored)
+
+
+def settings(
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    force_exclude: bool = False,
+    strict: bool = False,
+    weak: bool = False,
+    kinds: Sequence[Kind] = (),
+) -> Settings:
+    """Return the settings for the working directory, and options that go before them.
+
+    As in ruff, `select` and `exclude` replace those of the configuration, `select` also its
+    `ignore`; else `ignore` adds to it.
+
+    Raises:
+        TracerError: the configuration is wrong.
+    """
+    section, folder = configured(Path.cwd())
+    strict = strict or section.strict
+    patterns = Patterns(exclude) if exclude else Patterns(section.exclude, folder)
+    return Settings(
+        chosen(select, ignore, strict=strict)
+        if select
+        else chosen(section.select, [*section.ignore, *ignore], strict=strict),
+        strict,
+        patterns,
+        bool(exclude) or force_exclude,
+        tuple(
+            (Patterns([pattern], folder), matching(codes))
+            for pattern, codes in section.per_file_ignores.items()
+        ),
+        weak,
+        tuple(kinds),
+    )

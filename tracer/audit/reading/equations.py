@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tracer.audit.reading import sizes, units
-from tracer.audit.reading.brackets import Span, partners
+from tracer.audit.reading.brackets import BINARY, Span, partners, with_breaks
 from tracer.audit.reading.expression import Expression, Vector, is_printed
-from tracer.audit.reading.lines import BINARY, with_breaks
-from tracer.audit.reading.operands import END, UnreadableError
+from tracer.audit.reading.operands import UnreadableError
 from tracer.audit.reading.passages import Kind, Passage
 from tracer.audit.reading.syntax import read
-from tracer.audit.reading.tokens import Token, tokens
+from tracer.audit.reading.tokens import END, Token, tokens
 from tracer.audit.reading.vocabulary import NAMES, SIGN, Is
 from tracer.audit.reasons import Doubt
 

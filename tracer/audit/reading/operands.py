@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.brackets import entries
-from tracer.audit.reading.tokens import Token
+from tracer.audit.reading.tokens import END, Token
 from tracer.audit.reading.vocabulary import FUNCTIONS, Is
 from tracer.audit.reasons import Doubt
 
@@ -22,10 +22,6 @@ MOST_ZEROS = 1000
 
 class UnreadableError(Exception):
     """The tokens are no expression, or one that is not supported."""
-
-
-END = Token(Is.BREAK, "\n", 0, 0, 0)
-"""Stands for the token after the last one."""
 
 
 class Operands(ABC):

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from tracer.audit.reading import numerals
 from tracer.audit.reading.expression import Measure
 from tracer.audit.reading.passages import CUT, Kind, Passage
 from tracer.audit.reading.sizes import end_of_name
@@ -15,11 +14,15 @@ from tracer.audit.reading.units import product, unit
 from tracer.audit.reading.vocabulary import (
     CJK,
     FUNCTIONS,
+    ITEMS,
+    NUMERALS,
     SIZES,
     Is,
     command,
     environment,
+    is_row,
     name,
+    plain_number,
     said,
 )
 
@@ -39,6 +42,9 @@ class Token(NamedTuple):
     measure: Measure = ()
     """The unit of a number."""
 
+
+END = Token(Is.BREAK, "\n", 0, 0, 0)
+"""Stands for the token after the last one."""
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
@@ -107,7 +113,7 @@ _TOKENS = {
         ),
         re.VERBOSE | re.DOTALL,
     )
-    for sign, number in numerals.PATTERNS.items()
+    for sign, number in NUMERALS.items()
 }
 
 _KINDS = {
@@ -192,13 +198,13 @@ class _Scanner:
         """Append a number with its unit, or a row such as [100,200]; return where it ends."""
         written, (start, end) = match[0], match.span()
         money, self.money = self.money, ""
-        if self.brackets and self.brackets[-1][0] and numerals.is_row(match):
+        if self.brackets and self.brackets[-1][0] and is_row(match):
             self.row(written, start, gap)
             return end
         if _SUBSCRIPT.match(self.text, end):
             self.add(Is.OTHER, written, start, end, gap)
             return end
-        kind, plain = numerals.plain(written, self.decimal)
+        kind, plain = plain_number(written, self.decimal)
         measure: Measure = ((money, 1),) if money else ()
         stop = end
         has_none = self.text[end : end + 2].lstrip(" ")[:1] in _BEHIND_NUMBERS and not measure
@@ -226,8 +232,8 @@ class _Scanner:
 
     def row(self, written: str, at: int, gap: int) -> None:
         """Append the numbers and commas of a row such as [100,200], where commas separate."""
-        for part in numerals.ITEMS.finditer(written):
-            kind, plain = (Is.COMMA, ",") if part[0] == "," else numerals.plain(part[0], ".")
+        for part in ITEMS.finditer(written):
+            kind, plain = (Is.COMMA, ",") if part[0] == "," else plain_number(part[0], ".")
             start, end = part.span()
             self.add(kind, plain, at + start, at + end, 0 if start else gap)
 
@@ -250,7 +256,7 @@ class _Scanner:
             case "rest":
                 digits, _, power = match["rest"].partition("×10")
                 scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
-                return numerals.plain(digits + scale, ".")
+                return plain_number(digits + scale, ".")
             case "text":
                 return said(match["text"])
             case "symbol":
