@@ -35,11 +35,7 @@ class Weighed(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """A judged equation, its start and its end.
-
-    Sides that agree with the digits as printed are only counted, so that a long text needs little
-    memory.
-    """
+    """A judged equation; of its sides that agree only the number is kept."""
 
     start: int
     end: int
@@ -56,18 +52,8 @@ class Chain(NamedTuple):
         return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
 
 
-class Weighing(NamedTuple):
-    """The result of judging an equation."""
-
-    chain: Chain | None
-    """None if no two sides can be judged."""
-    unread: list[int]
-    """The relation signs between sides that cannot be judged."""
-    doubtful: list[Doubtful]
-
-
-def weighed(equation: Equation, text: Text) -> Weighing:
-    """Judge the neighboring sides of an equation."""
+def weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int], list[Doubtful]]:
+    """Judge neighboring sides; return also the signs that cannot be judged, and the doubtful."""
     pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
     agreeing = 0
     sides = [side.expression for side in equation.sides]
@@ -91,10 +77,10 @@ def weighed(equation: Equation, text: Text) -> Weighing:
             sure = strength(pair) if is_far else Strength.STRONG
             pairs.append(Weighed(found.verdict, found.decides, wrong, sure, pair.left, pair.right))
     if len(unread) + len(doubtful) == len(equation.signs):
-        return Weighing(None, unread, doubtful)
+        return None, unread, doubtful
     place = equation.sides[0].start, equation.sides[-1].end
     chain = Chain(*place, agreeing, decides, tuple(pairs))
-    return Weighing(chain, unread, doubtful)
+    return chain, unread, doubtful
 
 
 _COMPUTED = (ex.Number, ex.Call)

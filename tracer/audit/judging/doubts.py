@@ -20,10 +20,7 @@ from tracer.audit.reasons import Doubt
 
 
 def doubt(pair: Pair, *while_read: Doubt | None) -> Doubt | None:
-    """Return the first doubt that two sides leave; None if they are certainly meant to be equal.
-
-    Doubts that arose while they were read come first.
-    """
+    """Return the first doubt that two sides leave; those found while they were read go first."""
     found = (reason for reason in while_read if reason)
     return next(found, None) or next((reason for reason, may_be in CHECKS if may_be(pair)), None)
 

@@ -35,10 +35,7 @@ def window(number: ex.Number) -> Interval:
 
 
 def window_of_whole(number: ex.Number) -> Interval:
-    """Return the same for a result of whole numbers, in which a single final zero is exact.
-
-    Two or more final zeros may come from rounding.
-    """
+    """Return the same for a result of whole numbers, of which a single final zero is exact."""
     if number.is_whole and number.unit <= 10:
         half = Decimal("0.5")
         return Interval(number.value - half, number.value + half)

@@ -93,9 +93,9 @@ def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
         if not _is_surely_read(found):
-            _doubt_all(found, text, Doubt.UNCONFIRMED, _has_strength(Strength.NONE))
+            _doubt_all(found, text, Doubt.UNCONFIRMED, lambda pair: pair.strength is Strength.NONE)
         if not weak:
-            _doubt_all(found, text, Doubt.WEAK, _has_strength(Strength.WEAK))
+            _doubt_all(found, text, Doubt.WEAK, lambda pair: pair.strength is Strength.WEAK)
         if _is_of_another_notation(found) and not is_short(text):
             _doubt_all(found, text, Doubt.NOTATION, _is_far)
         roots = _Roots()
@@ -114,11 +114,7 @@ _GAINS = re.compile(r"γ|β|\\gamma|\\beta|\bgamma\b|\bbeta\b|\bgain\b|\bshift\b
 
 
 def _computes_with_printed(chains: Sequence[Chain]) -> bool:
-    """Return whether a text computes with the numbers it prints, not with unrounded ones.
-
-    If so, nearly all of its equations hold with the digits as printed, even those in which
-    unrounded numbers would change the last digit.
-    """
+    """Return whether nearly all equations hold with the printed digits, not only unrounded."""
     at_face = sum(chain.decides for chain in chains)
     unrounded = sum(_may_be_unrounded(pair) for chain in chains for pair in chain.pairs)
     return at_face >= ENOUGH and at_face >= EXCEPTIONS * unrounded
@@ -158,10 +154,6 @@ def _is_of_another_notation(found: Audit) -> bool:
 
 def _is_far(pair: Weighed) -> bool:
     return pair.verdict in (Verdict.SCALE, Verdict.FALSE)
-
-
-def _has_strength(strength: Strength) -> Callable[[Weighed], bool]:
-    return lambda pair: pair.strength is strength
 
 
 def _doubt_all(

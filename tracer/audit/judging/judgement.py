@@ -33,16 +33,6 @@ def is_between(value: Decimal, unit: Decimal) -> bool:
     return min(remainder, unit - remainder) > unit * TOLERANCE
 
 
-def is_cut(value: Decimal, figure: Decimal, unit: Decimal) -> bool:
-    """Return whether the figure is the value with its further digits cut off."""
-    return value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit
-
-
-def gap(a: Interval, b: Interval) -> Decimal:
-    """Return the distance between two intervals; 0 if they meet."""
-    return max(a.low - b.high, b.low - a.high, Decimal(0))
-
-
 def power_of_ten(value: Interval, figure: Interval) -> Decimal | None:
     """Return the power of ten by which the figure is too large; None if there is none."""
     if not value.middle or not figure.middle or (value.middle < 0) != (figure.middle < 0):
@@ -81,8 +71,7 @@ def flat(value: ev.Value, like: ev.Value | None = None) -> Iterator[Interval]:
 
 
 REMEMBERED, SMALL = 5000, 40
-"""So many pairs of sides with up to so many parts are judged once: versions of a text, and its
-translations, repeat their equations."""
+"""So many pairs of sides with up to so many parts are judged once."""
 
 
 class Verdict(IntEnum):
@@ -253,7 +242,7 @@ def _of_a_figure(
         return said(Verdict.CONSISTENT)
     is_coarse = unit >= 1 and abs(value - figure) > abs(figure) / 2  # final zeros are no digits
     if needs_rounding and not is_coarse:
-        if is_cut(value, figure, unit):
+        if value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit:
             return said(Verdict.CUT)
         is_far = abs(value - figure) > abs(figure) / 2  # 1/365 ≈ 0.03
         if is_far and (factor := power_of_ten(as_inputs, stands_for)):
@@ -274,7 +263,7 @@ def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meani
         return Judgement(Verdict.EXACT)
     if all(a.meets(b) for a, b in pairs):  # the numbers on the right are rounded results
         return Judgement(Verdict.ROUNDED)
-    if all(gap(a, b) <= b.high - b.low for a, b in pairs):
+    if all(max(a.low - b.high, b.low - a.high) <= b.high - b.low for a, b in pairs):
         return _apart(Verdict.LAST_DIGIT, at_face)
     if len(pairs) == 1 and (factor := power_of_ten(*pairs[0])):
         return Judgement(Verdict.SCALE, factor=factor)

@@ -14,10 +14,7 @@ from tracer.audit.reading.units import MULTIPLIERS
 
 
 def is_magnitude(pair: Pair) -> bool:
-    """Return whether the result is a power of ten that is at most ten times too large or small.
-
-    Or it is nearly a power of 2 or e: 960 ≈ 2¹⁰, 1000³ = 2³⁰.
-    """
+    """Return whether the result is a power of ten, or nearly one of 2 or e: 960 ≈ 2¹⁰."""
     if not isinstance(pair.right, ex.Power) or pair.ratio is None:
         return False
     match pair.right.base:
@@ -94,10 +91,7 @@ def has_few_digits(pair: Pair) -> bool:
 
 
 def _is_rounded_power(pair: Pair, number: ex.Number) -> bool:
-    """Return whether a number is a power such as 7.2e16, and the result has far more digits.
-
-    Or ≈ precedes the result, or a program has printed it: 3e+14.
-    """
+    """Return whether a number is a power such as 7.2e16 or 3e+14 that seems to be rounded."""
     if "e" not in number.printed:
         return False
     most = max((each.digits for each in ex.numbers(pair.right)), default=0)
@@ -106,10 +100,7 @@ def _is_rounded_power(pair: Pair, number: ex.Number) -> bool:
 
 
 def _adds_up(pair: Pair) -> bool:
-    """Return whether a sum of three rounded numbers or more is off by one in the last place.
-
-    Or whether a sum of whole numbers has decimals: they may be rounded.
-    """
+    """Return whether a sum of rounded numbers is off in the last place, or 841 - 833 = 8.21."""
     found, numbers = pair.found, ex.numbers(pair.left)
     is_sum = isinstance(pair.left, ex.Sum) and len(numbers) == len(pair.left.terms)
     if not is_sum or found.computed is None or isinstance(pair.right, ex.Vector):
@@ -123,10 +114,7 @@ def _adds_up(pair: Pair) -> bool:
 
 
 def _is_sensitive(pair: Pair) -> bool:
-    """Return whether the last digit of a short number decides: in a divisor, an exponent of e, …
-
-    Or in a difference of numbers that are nearly equal, or as a small factor of a longer result.
-    """
+    """Return whether a short number decides about the last digits: as a divisor, an exponent, …"""
     is_near = abs((pair.found.computed or 0) - pair.found.printed) <= pair.found.unit
     is_longer = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
     are_rounded = any(n.is_rounded or 0 < n.value < _SMALL for n in ex.numbers(pair.left))
@@ -166,11 +154,7 @@ def _has_short(expression: ex.Expression, below: int | None = None) -> bool:
 
 
 def are_rounded(pair: Pair) -> bool:
-    """Return whether it holds if numbers with words, and earlier results, are rounded.
-
-    Examples are $59 million, and 347 after 1,250,000 / 3600 = 347. A sum whose digits are cut, not
-    rounded, is none.
-    """
+    """Return whether it holds if earlier results, and numbers with words, are rounded."""
     is_near = pair.found.verdict is not Verdict.CUT and pair.is_off_by_less_than("0.05")
     if not (ex.is_printed(pair.right) and is_near):
         return False
@@ -208,10 +192,7 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
 
 
 def has_whole_quotient(pair: Pair) -> bool:
-    """Return whether it holds with a whole quotient: 160/136 + 1 is 2, or 3 if it is rounded up.
-
-    Nobody means that beside π and in powers.
-    """
+    """Return whether it holds if 160/136 is 1 or 2; nobody means that beside π and in powers."""
     left, found = pair.left, pair.found
     if not pair.is_whole or _quotients(pair.right) or _quotients(left) != 1:
         return False

@@ -32,10 +32,7 @@ def unknown(prefix: str) -> str | None:
 
 
 def chosen(select: Collection[str], ignore: Collection[str], *, strict: bool) -> frozenset[str]:
-    """Return the codes that are selected and not ignored; of two prefixes, the longer one counts.
-
-    If nothing is selected, everything is.
-    """
+    """Return the selected codes that are not ignored; of two prefixes, the longer one counts."""
     usual = frozenset(code for code in ALL if strict or code != UNROUNDED or code in select)
     return frozenset(
         code for code in usual if _longest(select or ("A",), code) > _longest(ignore, code)

@@ -37,10 +37,7 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
 def entries(
     tokens: Sequence[Token], pairs: dict[int, int], opened: int
 ) -> list[Span] | list[list[Span]]:
-    """Return the entries of a bracket, or its rows of entries if it is a matrix.
-
-    They are separated by commas, or else by spaces and line ends.
-    """
+    """Return the entries of a bracket, or its rows; commas, or else spaces, separate them."""
     closed = pairs[opened]
     inside = _outermost(tokens, pairs, opened, closed)
     if marks := [i for i in inside if tokens[i].kind is Is.COMMA]:

@@ -98,10 +98,7 @@ _STATEMENT_END = re.compile(
 
 
 def equations(passage: Passage) -> Found:
-    """Return the equations of a passage, in order.
-
-    Only statements with a sign that may relate numbers are read further; they are few.
-    """
+    """Return the equations of a passage, in order; only statements that may have one are read."""
     text, whole = passage.text, Found([], [], [])
     signs = [found.span() for found in SIGN.finditer(text)]
     relate = [_may_relate(text, *sign) for sign in signs]
@@ -183,10 +180,7 @@ class _Finder:
         return Found(read, unread, named, last if last.kind is Is.UNREAD else None)
 
     def with_unit(self, left: Side, right: Side) -> Side | None:
-        """Return the right side, doubtful if it lacks the unit of the left one; None if others.
-
-        Sizes are compared whatever their suffixes are.
-        """
+        """Return the right side, doubtful if it lacks the unit of the left one; None if others."""
         if not any(_any_between(self.measured, *side.tokens) for side in (left, right)):
             return right
         if sizes.result(left.expression, right.expression):

@@ -17,10 +17,7 @@ SIGNIFICANT = 3
 
 @dataclass(frozen=True)
 class Number:
-    """A number with its printed digits, and its start and end in the text.
-
-    Equal numbers may have different places.
-    """
+    """A number with its printed digits; equal numbers may have different places in the text."""
 
     value: Decimal
     printed: str
@@ -129,10 +126,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
 
 
 def mapped(expression: Expression, of: Callable[[Expression], Expression]) -> Expression:
-    """Return the expression with each part, the innermost ones first, replaced by `of` it.
-
-    An expression of which no part changes is returned itself.
-    """
+    """Return the expression with each part replaced by `of` it, the innermost ones first."""
     if isinstance(expression, Number):  # most are
         return of(expression)
     before = parts(expression)

@@ -124,10 +124,7 @@ Raw: TypeAlias = tuple[str, int, Kind]
 
 
 def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Raw]:
-    """Yield the displayed mathematics in a text, and the text between.
-
-    Inline mathematics is part of its sentence.
-    """
+    """Yield the displayed mathematics in a text, and the text between."""
     at = 0
     missing: set[str] = set()
     for opening in _OPENING.finditer(text):
