@@ -151,7 +151,7 @@ def _inline(text: str) -> str:
 
 # --- Markdown and plain text ---------------------------------------------------------------------
 
-_FENCE = re.compile(r"[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)\n?\Z")
+_FENCE = re.compile(r"^[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)(?:\n|\Z)", re.MULTILINE)
 _OF_TEXT = re.compile(
     r"ad-|!!!|\{(?:admonition|note|tip|hint|warning|caution|important|attention|seealso|dropdown"
     r"|exercise|solution|example|prf:|card|tab)"
@@ -196,17 +196,13 @@ def _plain(content: str) -> Iterator[Raw]:
 
 def _in_fences(content: str) -> Iterator[tuple[str, int, bool]]:
     """Yield each stretch inside or between code fences, its start, and whether it is code."""
-    at = start = 0
-    fence, is_code = "", False
-    for line in content.splitlines(keepends=True):
-        bars = _FENCE.match(line)
-        opens = bars is not None and not fence
-        closes = fence and bars and bars["bars"].startswith(fence) and not bars["language"].strip()
-        if bars and (opens or closes):
-            yield content[start:at], start, is_code
-            fence, start = bars["bars"] if opens else "", at + len(line)
+    start, fence, is_code = 0, "", False
+    for bars in _FENCE.finditer(content):
+        closes = fence and bars["bars"].startswith(fence) and not bars["language"].strip()
+        if closes or not fence:
+            yield content[start : bars.start()], start, is_code
+            fence, start = "" if closes else bars["bars"], bars.end()
             is_code = bool(fence) and not _OF_TEXT.match(bars["language"].strip())
-        at += len(line)
     yield content[start:], start, is_code
 
 
