@@ -53,17 +53,6 @@ def test_strict_notes_what_only_unrounded_numbers_give() -> None:
     assert run("audit", "-", "--strict", stdin=unrounded).exit_code == 0
 
 
-def test_several_files_and_folders_each_once(here: Path) -> None:
-    Path("docs/.hidden").mkdir(parents=True)
-    for name in ("a.md", "docs/b.rst", "docs/c.yaml", "docs/.hidden/d.md", "e.py"):
-        Path(name).write_text(FALSE)
-    assert codes("a.md", "docs", "docs/b.rst", "e.py") == [
-        "a.md:1 A01",
-        f"{Path('docs/b.rst')}:1 A01",
-        "e.py:1 A01",
-    ]
-
-
 def test_standard_input_is_read() -> None:
     assert codes("-", stdin=FALSE) == ["-:1 A01"]
     assert codes("-", "--exclude", "*", stdin=FALSE) == ["-:1 A01"]
@@ -165,3 +154,10 @@ def test_a_report_is_written_and_never_over_what_is_read() -> None:
     assert json.loads(Path("out.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
     refused = run("audit", "false.md", "-o", "false.md")
     assert (refused.exit_code, Path("false.md").read_text()) == (2, FALSE)
+
+
+def test_what_only_weak_evidence_confirms_is_reported_on_request() -> None:
+    around = "A sentence about something else altogether.\n\n" * 30
+    weak = f"{around}It is $5 × (-2) = 10$, and 3000 × 0.5 = 1.5.\n"
+    assert codes("-", stdin=weak) == []
+    assert [each.split()[1] for each in codes("-", "--all", stdin=weak)] == ["A01", "A03"]

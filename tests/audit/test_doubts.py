@@ -27,8 +27,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (LONG + " It is 8 × 4 = 5.", "It is 8 × 4 = 5."),
         (LONG + " It is 8 × 4 = 50.", LONG + " It is 8 × 4 = 38."),
         (LONG + " It is 8 × 4 = 50.", LONG + " It is p = 8 × 4 = 50."),
-        (LONG + " It is p = 8 × 4 = 5.", LONG + " It is p = 8 × 4 = 15."),
-        (LONG + " It is 8 × 4 = 50 = 5 · 10.", LONG + " It is 8 × 4 = 38 = 2 · 19."),
     ],
     Doubt.BEFORE: [
         ("It is \\$200 --\n(\\$60 + \\$15) = \\$125", "It is \\$200.\n(\\$60 + \\$15) = \\$125"),
@@ -36,8 +34,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("1 OR (1 + 1) = 3", "It is (1 + 2) = 4"),
         ("72 minus 7225 = 361 - 7", "We pass 7225 = 7361 - 7"),
         ("f(1 + 1 = 3 when", "f(1) + 1 = 3 when (2 + 1 = 4)"),
-        (r"$\hat \pi = 3.5$ and $\hat \pi = 3 + 0.5$", r"$\delta \leq \pi + 1 = 4.5$"),
-        ("$$ 2 × $$\n$$ 3 + 1 = 8 $$", "$$ 2 $$\n\n$$ 3 + 1 = 8 $$"),
     ],
     Doubt.COLUMNS: [
         (r"$$ 0.75 & \frac{0.1}{0.4} = 0.25 $$", r"$$ 0.75 \frac{0.1}{0.4} = 0.25 $$"),
@@ -57,7 +53,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("50 + 10% = 55", "0.5 + 0.1 = 0.7"),
         ("1.6% = 8/5", "8/5 = 170%"),
         (r"gives $1.08 \times 1.03 = +11.2\%$", r"gives $1.08 \times 1.03 = 11.2$"),
-        ("62% - 54% = 8 pp", "62% - 54% = 9%"),
     ],
     Doubt.RANGE: [
         ("(10-12) = 3", r"$$ \frac{(8-10)^2}{10} = 0.7 $$"),
@@ -74,7 +69,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("$1.0011 + 0.1101 = 0.0000$", "$1.0011 + 0.1201 = 0.0000$"),
         (r"$0.1011 \div 0.1101 \approx 0.821$", r"$0.1011 \div 0.1102 \approx 0.821$"),
         ("1 + 1 = 1", "1.0 + 1.0 = 1.0"),
-        ("1011 + 1101 = 1000", "1011 + 1201 = 1000"),
     ],
     Doubt.FEW_DIGITS: [
         ("841 - 833 = 8.21", "841 - 833 = 9.21"),
@@ -84,8 +78,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("1,157,407 x 3 = 3,472,222", "1,157,407 x 3 = 3,472,212"),
         ("1.73/0.09 = 18.6", "1.73/0.09 = 17.6"),
         ("5.25/1.7 = 3.05", "0.5/0.7 = 0.75"),
-        ("10000 * (0.066 - 0.049) ≈ 166", "10000 * (0.066 + 0.049) ≈ 1166"),
-        ("0.0525/1.7 = 0.0305", r"$4 × 1.035/(3\times10^5)^3 ≈ 1.6\times10^{-16}$"),
     ],
     Doubt.FLOAT: [
         ("24/51 = 0.47058823529411703", "24/51 = 0.47058923529411703"),
@@ -95,7 +87,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("15 * (160/136 + 1) + 13 = 43", "15 * (160/136 + 1) + 13 = 44"),
         ("15 * (160/136 + 1) = 45", "15.0 * (160/136 + 1) = 45"),
         (r"$\frac{60}{512} + 60 = 1 + 60$", r"$\frac{60}{512} + 60 = 2 + 60$"),
-        ("1234 * (510/512) = 1234", "2π × 10000^{510/512} ≈ 62,832"),
     ],
     Doubt.TWICE: [
         ("分拆 112 =55 +34 +23112=55+34+23", "分拆 112 =55 +34 +24"),
@@ -109,7 +100,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (r"$70/3 \approx 25$ years", r"$70/3 \approx 28$ years"),
         ("5,000 / 4,000 = 1.0 → capped", "5,000 / 4,000 = 1.0 → good"),
         ("159 nF ≈ 150 nF = 3·50 nF", "159 nF = 150 nF = 3·50 nF"),
-        ("4·1020.3375 = 4081.35 ≈ 4083", "4·1020.3375 = 4081.35 ≈ 4183"),
     ],
     Doubt.DELIBERATE: [
         (r"$18 = 2\cdot 3^3$ should be $2\cdot 3^2$", r"$18 = 2\cdot 3^3$ is $2\cdot 3^2$"),
@@ -120,7 +110,6 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("| `2^8/3^5 ≈ 0.555` | CORRECTED |", "| `2^8/3^5 ≈ 0.555` | CHECKED |"),
         ("It would be wrong that 4 × 2 = 9.", "False positives: 4 × 2 = 9."),
         ('*"$4 × 2 = 9$."* No.', '*"No"*: $4 × 2 = 9$.'),
-        ("He said “4 × 2 = 9” again.", "He said 4 × 2 = 9 again."),
     ],
     Doubt.STEPS: [
         (
@@ -130,13 +119,11 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("72*100 = 7200 - 72*2", "72*100 = 7300 - 72*2"),
         ("9 + 2 + 7 = 9 + 2", "9 + 2 + 7 = 9 + 3"),
         ("SHIFT = 16 = 2¹⁶", "SHIFT = 17 = 2⁴"),
-        ("1.06 = 1/1.06", "1.06 = 1/1.07"),
     ],
     Doubt.MAGNITUDE: [
         (r"$3.4 \times 10^{38} \approx e^{88}$", r"$3.4 \times 10^{38} \approx e^{86}$"),
         ("$256^{784} ≈ 10^{1888}$", "$2^{33} ≈ 10^{11}$"),
         (r"$26! \approx 10^{26}$", r"$26! \approx 1.3 \cdot 10^{26}$"),
-        ("$960 ≈ 2^{10}$", "$960 = 2^{10}$"),
     ],
     Doubt.WEAK: [
         (r"$0.5 \times 0.6 = 300 \text{ mZ}$", r"$0.5 \times 0.6 = 300$"),
@@ -185,19 +172,6 @@ def test_a_text_is_misread_if_few_of_several_equations_hold() -> None:
         assert [each.code for each in found.findings] == codes
 
 
-def test_a_column_times_a_row_is_a_matrix_and_no_number() -> None:
-    cells = r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"
-    outer = r"\begin{bmatrix} 0 \\ 1 \end{bmatrix} \begin{bmatrix} 4 & 5 \end{bmatrix}"
-    of = r"\begin{bmatrix} 1 & 2 \\ -1 & -1 \end{bmatrix}"
-    found = audit(Text("text", f"$$ {cells} - {outer} = {of} $$", Markup.MARKDOWN))
-    assert (found.findings, found.doubtful, found.read) == ([], [], 0)
-
-
-def test_two_computations_that_share_a_number_are_doubtful() -> None:
-    found = audit(Text("text", "It is 6 * 150 = 900 x 4 * 150 = 600.", Markup.MARKDOWN))
-    assert (found.findings, {each.reason for each in found.doubtful}) == ([], {Doubt.STEPS})
-
-
 def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
     text = Text("a.md", "First 1 + 1 = 2.\n\nThen 101 + 1 = 110.", Markup.MARKDOWN)
 
@@ -222,17 +196,3 @@ def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
             "reason": "may be binary numbers",
         }
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "markup"),
-    [
-        ("One digit more:\n\n- 2^8 = 256 (with 0)\n- 2^9 = 511\n", Markup.MARKDOWN),
-        (r"$\binom{6}{2} = \frac{6!}{2!(6-4)!}$", Markup.MARKDOWN),
-        (r"$\frac{\sqrt{3}}{5-\sqrt{3}} = \frac{\sqrt{3}(5+\sqrt{3})}{5-3}$", Markup.MARKDOWN),
-        ("$+1$ & $-1$ & $2(1) - 1(-1) + 3(1)(-1) = -2$ \\\\\n", Markup.LATEX),
-    ],
-)
-def test_what_only_resembles_a_doubt_is_reported(text: str, markup: Markup) -> None:
-    found = audit(Text("text", text, markup))
-    assert (len(found.findings), found.doubtful) == (1, [])

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-import tracemalloc
-from decimal import Decimal
 
 import pytest
 
 from tracer.audit.judging.findings import Audit, audit
-from tracer.audit.reading import tokens
 from tracer.audit.reading.texts import Markup, Text
 
 LENGTH = 8_000
@@ -100,13 +97,9 @@ def test_no_mixture_of_functions_and_angles_raises_anything(seed: int) -> None:
     [
         ("max(1{,}000, 2) = 1000", True),
         ("max(1{,}000, 2) = 300", False),
-        ("max([1{,}000,2]) = 1000", True),
-        ("max(1\u202f000,200) = 1000", True),
         ("max(1\\,000,200) = 1200", False),
         ("min(2, 10,000) = 2", True),
         ("max(2, 10,000) = 10,001", False),
-        ("sqrt(10,000) = 100", True),
-        ("max([1,000, 2]) = 1000", True),
         ("Note \\emph{2,500 \\times 0.7 = 1750}", True),
         ("2 * 1e5 * 10^3 = 2e8", True),
         ("2 * 1.5e5 × 10³ = 3.1e8", False),
@@ -160,52 +153,3 @@ def test_four_times_the_text_takes_four_times_as_long(name: str) -> None:
     text = SIGNS[name] * 20_000 if name in SIGNS else DIFFERENT
     once = 5_000 if name in SIGNS else len(DIFFERENT) // 4
     assert seconds(text[: 4 * once]) < 4 * 2 * seconds(text[:once]) + 0.05
-
-
-def memory(content: str) -> float:
-    """Of each character of a text, the bytes that auditing it takes at most.
-
-    What is compiled or cached once is not counted.
-    """
-    audited(content, Markup.MARKDOWN)
-    tracemalloc.start()
-    audited(content, Markup.MARKDOWN)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most / len(content)
-
-
-@pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_of_what_holds_little_is_kept(between: str) -> None:
-    """Tokens and expressions are let go; a blank line is not needed for that."""
-    lines = [f"0.5 * {i} + 1 = {Decimal(i) / 2 + 1}, x_{i} = [0.1, 0.2, 0.7]." for i in range(500)]
-    assert memory(between.join(lines)) < 60
-
-
-def test_of_what_is_false_a_finding_is_kept() -> None:
-    assert memory(DIFFERENT[:10_000]) < 150
-
-
-def test_a_line_without_an_end_is_read_up_to_some_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands at the cut is not read: 1 + 1 = 2 is cut from 1 + 1 = 2 + 0."""
-    text = "1 + 1 = 2 + 0; 1 + 1 = 2 + 0"
-    assert audited(text, Markup.MARKDOWN).read == 2
-    for most in range(27):
-        monkeypatch.setattr(tokens, "MOST", most)
-        found = audited(text, Markup.MARKDOWN).findings
-        assert [finding.code for finding in found] == ["A09"], most
-    monkeypatch.setattr(tokens, "MOST", 28)
-    assert not audited(text, Markup.MARKDOWN).findings
-
-
-@pytest.mark.parametrize("markup", [Markup.MARKDOWN, Markup.LATEX])
-def test_each_stretch_that_is_too_long_is_told(
-    markup: Markup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tokens, "MOST", 16)
-    long = "$$ " + "\\," * 17 + "1 = 1 $$ and 2 + 1 = 3\n\n"
-    text = "\\, 1 + 1 = 2\n\n" + long * 2
-    found = audited(text, markup)
-    assert [each.code for each in found.findings] == ["A09", "A09"]
-    assert {text[each.start : each.end] for each in found.findings} == {"\\,"}
-    assert found.read == found.hold == 3

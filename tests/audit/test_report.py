@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -165,21 +164,6 @@ def test_github_gets_commands_with_its_escapes() -> None:
         "::error file=a%2Cb%3Ac%25.md,line=1,endLine=1,col=1,endColumn=10,title=A01 false"
         "::false: computed 14.29, printed 12: 1/7 = 12%25"
     ]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "2/3 = 0.1234567890123456",
-        "7^50 = 3^88",
-        "9^20 = 12345678901234567890",
-        "2^70 - 1 = 7^25 + 1",
-    ],
-)
-def test_a_message_has_no_number_of_more_than_twelve_digits(line: str) -> None:
-    headline = report(Report.TERMINAL, line).splitlines()[0]
-    assert "A01" in headline
-    assert all(len(digits) <= 12 for digits in re.findall("[0-9]+", headline)), headline
 
 
 def test_the_equations_that_were_read_are_listed() -> None:

@@ -112,9 +112,7 @@ def test_the_nearest_configuration_counts(write: Write, monkeypatch: pytest.Monk
     [
         (f"{SECTION}strict = 'yes'", "2: {}strict: expected true or false, got 'yes'"),
         (f"{SECTION}\nexclude = 'x'", "3: {}exclude: expected a list of texts, got 'x'"),
-        (f"{SECTION}exclude = [1]", "2: {}exclude: expected text, got 1"),
         (f"{SECTION}select = ['A01',\n'A1']", "3: {}select: unknown code 'A1', expected A01 to "),
-        (f"{SECTION}select = ['']", "2: {}select: unknown code '', expected A01 to A09"),
         (f"{SECTION}ignores = []", "2: {}ignores: unknown key; did you mean 'ignore'"),
         (f"{SECTION}x = 1", "2: {}x: unknown key, expected exclude, select, ignore, strict, per-"),
         (
@@ -125,11 +123,9 @@ def test_the_nearest_configuration_counts(write: Write, monkeypatch: pytest.Monk
         ("[tool]\ndecoder-trace = 1", "2: tool.decoder-trace: expected a table"),
         ("[tool.decoder-trace]\naudit = 1", "2: {}expected a table, got 1"),
         ("\nselect == 1", "2:9: not TOML: Invalid value"),
-        ("y = 1\nx = [", "2: not TOML: "),
         ("[audit]", "1: expected [tool.decoder-trace.audit]"),
         (f"{SECTION}exclude = [0x{'f' * 5000}]", "2: {}exclude: expected text, got a large number"),
         (f"{SECTION}exclude = {'[' * 900}", " cannot be read: nested too deeply"),
-        (f"[tool.x]\na = 1\nb = {'[{c = ' * 900}", " cannot be read: nested too deeply"),
         (f"[tool.x]\na = 1{'0' * 4300}", " cannot be read: a number with too many digits"),
     ],
 )
