@@ -88,17 +88,6 @@ def test_the_action_annotates_lines(write: Write, tmp_path: Path) -> None:
 
 
 @pytest.mark.fuzz  # installs the program, which needs the package registry
-@needs_bash
-def test_the_action_installs_what_it_runs(write: Write, tmp_path: Path) -> None:
-    write("docs/a.md")
-    there = {"RUNNER_TEMP": str(tmp_path / "temp"), "PYTHONPATH": ""}
-    code, told = step("Install", expressions(), **there)
-    assert code == 0, told
-    code, told = step("Audit", expressions("docs"), **there)
-    assert (code, told.count("::error file=")) == (1, 1), told
-
-
-@pytest.mark.fuzz  # installs the program, which needs the package registry
 def test_pre_commit_runs_the_hooks(
     write: Write, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ def codes(content: str) -> list[str]:
         ("softmax(scores) = [0.20, 0.30, 0.60]", "A06"),
         (r"$$ \text{softmax}(z) = [0.24,\ 0.67,\ 0.19] $$", "A06"),
         ("probabilities = [0.70, 0.25, 0.25]", "A06"),
+        ("Attention weights = [0.20, 0.30, 0.60]", "A06"),
         ("LayerNorm(x) = [1.2, 0.3, -0.5]", "A07"),  # the mean is 1/3
         ("LayerNorm(x) = [2.0, 0.0, -2.0]", "A07"),  # the deviation is 1.63, or 2
         (ONCE + "x_1 = [5.087, 7.759, 3.200]", "A05"),
@@ -37,6 +38,8 @@ def test_what_cannot_be_is_told(content: str, code: str) -> None:
         "softmax(scores) = [2.1, 0.3]",  # no shares at all
         "probabilities = [0.964, 0.026, 0.004, 0.006]",
         "weights = [0.7, 0.7]",
+        "attention weights = [0.20, 0.20, 0.60]",
+        "attention weights before softmax = [0.20, 0.30, 0.60]",
         "LayerNorm(x) = [1.225, 0.0, -1.225]",  # of all three numbers
         "LayerNorm(x) = [1, 0, -1]",  # of all but one
         "LayerNorm(x) = [1.2, 0.3, -0.5] with γ = 2",

@@ -61,12 +61,6 @@ def test_a_text_may_write_about_them(line: str) -> None:
     assert found("a.md") == ["a.md:3 A01"]
 
 
-def test_what_is_off_for_two_codes_is_on_for_both() -> None:
-    off = "<!-- audit: off A01 -->\n2+2=5; 7/6 = 1.18\n<!-- audit: off A02 -->\n2+2=5; 7/6 = 1.18\n"
-    Path("a.md").write_text(f"{off}<!-- audit: on -->\n2+2=5; 7/6 = 1.18\n")
-    assert found("a.md") == ["a.md:2 A02", "a.md:6 A01", "a.md:6 A02"]
-
-
 def test_what_a_cell_switches_off_is_off_in_the_next_ones() -> None:
     sources = [
         FALSE,

@@ -11,7 +11,10 @@ from tracer.audit.judging.intervals import Interval, point, to_the_power
 from tracer.audit.reading.equations import Named
 from tracer.audit.reading.expression import Expression, Number, Vector, is_printed, numbers
 
-SHARES = re.compile(r"softmax\}?\\?(?:left)?[(\[]|probabilit(?:y|ies)$", re.IGNORECASE)
+SHARES = re.compile(
+    r"softmax\}?\\?(?:left)?[(\[]|probabilit(?:y|ies)$|attention[_-]?weights?(?:\([^()]*\))?$",
+    re.IGNORECASE,
+)
 NORMED = re.compile(r"layer_?norm\}?\\?(?:left)?[(\[]", re.IGNORECASE)
 INDEXED = re.compile(r"[\w'′]+(?:_\{?.*|[₀-₉].*)")
 

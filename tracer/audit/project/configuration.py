@@ -1,33 +1,59 @@
-"""The section `[tool.decoder-trace.audit]` of a project's configuration."""
+"""What is audited and reported: the command line over the project's configuration."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tracer.audit.project.codes import unknown
+from tracer.audit.judging.finding import CODES
+from tracer.audit.project.paths import Patterns
+from tracer.audit.reports.results import Kind
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.names import closest
 
-Kind = TypeVar("Kind")
+ALL = tuple(sorted(code for code, _, _ in CODES.values()))
+
+UNROUNDED = "A08"
+"""Reported only with `strict`, or if this very code is selected."""
+
+
+def unknown(prefix: str) -> str | None:
+    """Return what is wrong with a prefix of codes; None if at least one code begins with it."""
+    if prefix and any(code.startswith(prefix) for code in ALL):
+        return None
+    expected = f"{ALL[0]} to {ALL[-1]}, or a prefix such as {ALL[0][:2]}"
+    return f"unknown code {prefix!r}, expected {expected}{closest(prefix, ALL)}"
+
+
+def chosen(select: Collection[str], ignore: Collection[str], *, strict: bool) -> frozenset[str]:
+    """Return the selected codes that are not ignored; of two prefixes, the longer one counts."""
+    usual = frozenset(code for code in ALL if strict or code != UNROUNDED or code in select)
+    return frozenset(
+        code for code in usual if _longest(select or ("A",), code) > _longest(ignore, code)
+    )
+
+
+def matching(prefixes: Collection[str]) -> frozenset[str]:
+    """Return the codes that begin with any of the prefixes."""
+    return frozenset(code for code in ALL if _longest(prefixes, code))
+
+
+def _longest(prefixes: Collection[str], code: str) -> int:
+    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
+
+
+ValueKind = TypeVar("ValueKind")
 
 NAMES = (".decoder-trace.toml", "pyproject.toml")
 """The files that may have the section; of two in a folder, the first counts."""
 
 SECTION = ("tool", "decoder-trace", "audit")
-
-DEEP = re.compile(r"(?:[\[{][^\[\]{}]*){100}")
-"""Brackets in brackets, perhaps too many for Python's parser."""
-LONG = re.compile(r"[0-9](?:_?[0-9]){4299}")
-"""A whole number that Python does not read: it has more than 4300 digits."""
-MOST_BITS = 64
-"""Of a whole number that a message shows; 64 are the most that TOML promises to keep."""
 
 
 @dataclass(frozen=True)
@@ -76,33 +102,27 @@ def _section(content: str, name: str) -> Any:
         line, column = map(int, re.findall("[0-9]+", where) or (content.count("\n") + 1, 0))
         raise TracerError(Problem(f"not TOML: {message}", name, line, column)) from None
     except RecursionError:
-        raise _unreadable("nested too deeply", DEEP, content, name) from None
+        raise TracerError(Problem("cannot be read: nested too deeply", name)) from None
     except ValueError:
-        raise _unreadable("a number with too many digits", LONG, content, name) from None
+        message = "cannot be read: a number with too many digits"
+        raise TracerError(Problem(message, name)) from None
     if Path(name).name == NAMES[0] and "tool" not in data:
         message = f"expected [{'.'.join(SECTION)}]"
         raise TracerError(Problem(message, name, 1))
     for depth, key in enumerate(SECTION):
+        path = SECTION[:depth]
         if not isinstance(data, dict):
-            path = SECTION[:depth]
-            at = _line(content, path)
-            raise TracerError(Problem("expected a table", name, at, address=".".join(path)))
-        others = [other for other in data if depth == len(SECTION) - 1 and other != key]
-        if others:
-            wrong = (*SECTION[:depth], others[0])
-            message, at = f"unknown table, expected {key}", _line(content, wrong)
-            raise TracerError(Problem(message, name, at, address=".".join(wrong)))
+            raise _wrong("expected a table", path, content, name)
+        if depth == len(SECTION) - 1 and (others := data.keys() - {key}):
+            raise _wrong(f"unknown table, expected {key}", (*path, min(others)), content, name)
         if key not in data:
             return None
         data = data[key]
     return data
 
 
-def _unreadable(message: str, cause: re.Pattern[str], content: str, name: str) -> TracerError:
-    """Return the error for TOML that Python cannot read, at the line of the cause."""
-    found = cause.search(content)
-    line = content.count("\n", 0, found.start()) + 1 if found else None
-    return TracerError(Problem(f"cannot be read: {message}", name, line))
+def _wrong(message: str, keys: Sequence[str], content: str, name: str) -> TracerError:
+    return TracerError(Problem(message, name, _line(content, keys), address=".".join(keys)))
 
 
 def _validated(data: Any, content: str, name: str) -> Configuration:
@@ -142,7 +162,7 @@ class _Reader:
         line = _line(self.content, path, value if isinstance(value, str) else None)
         self.problems.append(Problem(message, self.name, line, address=".".join(path)))
 
-    def of_kind(self, value: Any, kind: type[Kind], expected: str, *keys: str) -> Kind:
+    def of_kind(self, value: Any, kind: type[ValueKind], expected: str, *keys: str) -> ValueKind:
         """Return a value of a kind, or an empty one."""
         if isinstance(value, kind):
             return value
@@ -164,17 +184,11 @@ class _Reader:
 
 
 def _came(value: Any) -> str:
-    match value:
-        case dict():
-            return "a table"
-        case list():
-            return "a list"
-        case bool():
-            return str(value).lower()
-        case int() if value.bit_length() > MOST_BITS:
-            return "a large number"
-        case _:
-            return repr(value)
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    if isinstance(value, int) and value.bit_length() > 64:  # the most that TOML promises to keep
+        return "a large number"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | None:
@@ -190,3 +204,65 @@ def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | 
     if value is not None and (place := content.find(value, at)) >= 0:
         at = place
     return content.count("\n", 0, at) + 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run."""
+
+    codes: frozenset[str]
+    """The codes that are reported."""
+    strict: bool
+    """Whether warnings count as errors, too."""
+    excluded: Patterns
+    """The files that are not read."""
+    excludes_named: bool
+    """Whether even a file that is named on the command line may be excluded."""
+    ignores: tuple[tuple[Patterns, frozenset[str]], ...]
+    """The codes that are not reported for some files."""
+    weak: bool = False
+    """Whether to report what only weak evidence confirms, too."""
+    kinds: tuple[Kind, ...] = ()
+    """What is listed besides the findings."""
+
+    def codes_for(self, path: Path) -> frozenset[str]:
+        """Return the codes that are reported for a file."""
+        ignored = (codes for patterns, codes in self.ignores if patterns.match(path))
+        return self.codes.difference(*ignored)
+
+
+def settings(
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    force_exclude: bool = False,
+    strict: bool = False,
+    weak: bool = False,
+    kinds: Sequence[Kind] = (),
+) -> Settings:
+    """Return the settings for the working directory, and options that go before them.
+
+    As in ruff, `select` and `exclude` replace those of the configuration, `select` also its
+    `ignore`; else `ignore` adds to it.
+
+    Raises:
+        TracerError: the configuration is wrong.
+    """
+    section, folder = configured(Path.cwd())
+    strict = strict or section.strict
+    patterns = Patterns(exclude) if exclude else Patterns(section.exclude, folder)
+    return Settings(
+        chosen(select, ignore, strict=strict)
+        if select
+        else chosen(section.select, [*section.ignore, *ignore], strict=strict),
+        strict,
+        patterns,
+        bool(exclude) or force_exclude,
+        tuple(
+            (Patterns([pattern], folder), matching(codes))
+            for pattern, codes in section.per_file_ignores.items()
+        ),
+        weak,
+        tuple(kinds),
+    )
