@@ -27,6 +27,7 @@ from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import ENDINGS, Text, texts
 from tracer.audit.reasons import Doubt
 from tracer.errors import TracerError
+from tracer.names import count
 
 JUDGED = Path(__file__).with_name("judged.csv")
 FIELD = "machine learning"
@@ -98,7 +99,8 @@ class Counts:
 
     def lines(self) -> Iterator[str]:
         """Yield the tables."""
-        yield f"{self.read} equations read, {self.hold} hold; reported: {_told(self.reported)}"
+        read = f"{count(self.read, 'equation')} read, {self.hold} hold"
+        yield f"{read}; reported: {_told(self.reported)}"
         for title, table in (("doubts", self.doubts), ("kinds of evidence", self.kinds)):
             yield f"\n{title}"
             yield from (f"  {name:<28} {_told(each)}" for name, each in sorted(table.items()))
@@ -121,7 +123,7 @@ def main(folders: list[str]) -> None:
                     continue
                 for text in read:
                     counts.audited(text)
-    print(*counts.lines(), sep="\n")
+    sys.stdout.writelines(f"{line}\n" for line in counts.lines())
 
 
 if __name__ == "__main__":

@@ -33,36 +33,24 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         (LONG + " It is 8 × 4 = 50.", LONG + " It is 8 × 4 = 38."),
         (LONG + " It is 8 × 4 = 50.", LONG + " It is p = 8 × 4 = 50."),
         (LONG + " It is p = 8 × 4 = 5.", LONG + " It is p = 8 × 4 = 15."),
-        (LONG + " It is p = 4 - 8 = 4.", LONG + " It is p = 4 - 8 = -6."),
         (LONG + " It is 8 × 4 = 50 = 5 · 10.", LONG + " It is 8 × 4 = 38 = 2 · 19."),
         (LONG + " It is 8·4·1=50, as 5·4·1=20.", LONG + " It is 8·4·1=38, as 5·4·1=20."),
     ],
     Doubt.BEFORE: [
         ("It is \\$200 --\n(\\$60 + \\$15) = \\$125", "It is \\$200.\n(\\$60 + \\$15) = \\$125"),
-        ("The spread is 26.\n86 - 23.13 = 3.73", "The spread is known.\n86 - 23.13 = 3.73"),
         ("(64×256) + fc2 (256×64) = 16385", "64×256 + 256×64 = 32767"),
         ("1 OR (1 + 1) = 3", "It is (1 + 2) = 4"),
         ("72 minus 7225 = 361 - 7", "We pass 7225 = 7361 - 7"),
-        (r"$AB.\tan 45^\circ = 40$", r"$AB\quad \tan 45^\circ = 40$"),
         ("f(1 + 1 = 3 when", "f(1) + 1 = 3 when (2 + 1 = 4)"),
         (r"$\hat \pi = 3.5$ and $\hat \pi = 3 + 0.5$", r"$\delta \leq \pi + 1 = 4.5$"),
         ("$$ 2 × $$\n$$ 3 + 1 = 8 $$", "$$ 2 $$\n\n$$ 3 + 1 = 8 $$"),
     ],
-    Doubt.BULLET: [
-        ("$$ a &= 3 \\\\\n &-14 + 2 = 3 $$", "$$ a &= x \\\\\n &14 + 2 = 3 $$"),
-    ],
     Doubt.COLUMNS: [
         (r"$$ 0.75 & \frac{0.1}{0.4} = 0.25 $$", r"$$ 0.75 \frac{0.1}{0.4} = 0.25 $$"),
-    ],
-    Doubt.EXCLAMATION: [
-        ("It is 4 × 2 = 3!", "It is 4 × 2 = 3."),
     ],
     Doubt.FUNCTION: [
         ("$5^{(4)}=120$", "$5^{4}=120$"),
         ("σ(6) = 12.5", "σ(0.6) = 12.5"),
-    ],
-    Doubt.MINUS: [
-        ("6.9 -log(2) = 3.3", "6.9 - log(2) = 3.3"),
     ],
     Doubt.MIXED: [
         (r"$16\frac{2}{3}\% = 0.1667$", r"$16 \cdot \frac{2}{3}\% = 0.1667$"),
@@ -81,15 +69,9 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     Doubt.RANGE: [
         ("(10-12) = 3", r"$$ \frac{(8-10)^2}{10} = 0.7 $$"),
     ],
-    Doubt.REFERENCE: [
-        ("2 × [5] = 11", "2 × 5 = 11"),
-    ],
     Doubt.REMARK: [
         (r"$0.61\ (61\%) = 0.61$", r"$0.61 \cdot 61\% = 0.61$"),
         (r"$$ 0.61\ (61\%) = 0.61 $$", r"$$ 0.61 \left(1 + 1\right) = 0.61 $$"),
-    ],
-    Doubt.SERIES: [
-        ("1 + 2 + … + 64 = 128", "1 + 2 + 4 + … + 64 = 128"),
     ],
     Doubt.SHAPE: [
         ("(3×4) @ (4×2) = (3×2)", "[3, 4] @ [4, 2] = 12"),
@@ -118,14 +100,12 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
         ("€59 million / 8% = €732 million", "€59 million / 8% = €712 million"),
     ],
     Doubt.FLOAT: [
-        ("sin(180°) = 1.22465e-15", "sin(30°) = 0.51"),
         ("24/51 = 0.47058823529411703", "24/51 = 0.47058923529411703"),
         ("1 - 0.9 - 0.1 = -2.7e-17", "1 - 0.9 - 0.1 = 2.7e-2"),
     ],
     Doubt.WHOLE_QUOTIENT: [
         ("15 * (160/136 + 1) + 13 = 43", "15 * (160/136 + 1) + 13 = 44"),
         ("15 * (160/136 + 1) = 45", "15.0 * (160/136 + 1) = 45"),
-        ("2 * (2 + 1/2) = 4", "2 * 2½ = 4"),
         (r"$\frac{60}{512} + 60 = 1 + 60$", r"$\frac{60}{512} + 60 = 2 + 60$"),
         ("1234 * (510/512) = 1234", "2π × 10000^{510/512} ≈ 62,832"),
     ],
@@ -190,8 +170,7 @@ DOUBTS: dict[Doubt, list[tuple[str, str]]] = {
     ],
     Doubt.NOTATION: [
         (
-            LONG
-            + "It is p = 8 × 4 = 15.\n\nIt is p = 8 × 4 = 15.\n\nIt is p = 8 × 4 = 15.\n\nIt is p = 8 × 4 = 15.\n\nIt is p = 8 × 4 = 15.\n\n",
+            LONG + "It is p = 8 × 4 = 15.\n\n" * 5,
             LONG + "It is p = 8 × 4 = 15.",
         ),
     ],
@@ -244,7 +223,7 @@ def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
     text = Text("a.md", "First 1 + 1 = 2.\n\nThen 101 + 1 = 110.", Markup.MARKDOWN)
 
     def report(form: Report, *kinds: Kind) -> str:
-        return rendered(form, [result("a.md", "", [(text, audit(text))], kinds)], kinds, "")
+        return rendered(form, [result("a.md", [(text, audit(text))], kinds)], kinds, "")
 
     summary = "1 equation read: 1 hold; 1 doubtful, 0 signs not read"
     assert report(Report.TERMINAL) == f"{summary} (--show-skipped)\n"
@@ -264,20 +243,6 @@ def test_what_is_doubtful_is_counted_and_listed_with_its_reason() -> None:
             "reason": "may be binary numbers",
         }
     ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        r"$6 \cdot {5^{2}+14} = 164$, $6\cdot{(3+2)^{2}}+14 ={6}\cdot{5^{2}+14}$",
-        r"$\cos^2(0.5) = 0.770$, $\sin^{2} 0.3 + \cos^{2} 0.3 = 1$, ${48}\div{2(12)} = 24(12)$",
-        r"$\binom{6}{2} = \frac{6!}{2!(6-2)!} = 15$",
-    ],
-)
-def test_braces_that_only_group_and_powers_of_functions_are_read_as_on_the_page(text: str) -> None:
-    found = audit(Text("text", text, Markup.MARKDOWN))
-    assert (found.findings, found.doubtful, found.unread) == ([], [], [])
-    assert found.read == text.count("$") // 2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from tracer.audit.judging.findings import Audit, audit
-from tracer.audit.reading import passages, tokens
+from tracer.audit.reading import tokens
 from tracer.audit.reading.texts import Markup, Text
 
 LENGTH = 8_000
@@ -201,28 +201,14 @@ def memory(content: str) -> float:
 
 
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_of_what_holds_little_is_kept(between: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_what_holds_little_is_kept(between: str) -> None:
     """Tokens and expressions are let go; a blank line is not needed for that."""
-    monkeypatch.setattr(passages, "LONGEST", 1_000)
     lines = [f"0.5 * {i} + 1 = {Decimal(i) / 2 + 1}, x_{i} = [0.1, 0.2, 0.7]." for i in range(500)]
     assert memory(between.join(lines)) < 60
 
 
-def test_of_what_is_false_a_finding_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passages, "LONGEST", 1_000)
+def test_of_what_is_false_a_finding_is_kept() -> None:
     assert memory(DIFFERENT[:10_000]) < 150
-
-
-def test_a_stretch_is_cut_only_where_nothing_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passages, "LONGEST", 1)
-    text = "1 + 2\n+ 3 = 6\n2 * 3 =\n6\n4 -\n1 = 3\n1 + 1 = 2\n"
-    whole = Text("text", f"```\n{text}```\n", Markup.MARKDOWN)
-    assert [p.text for p in passages.passages(whole) if p.text.strip()] == [
-        "1 + 2\n+ 3 = 6\n",
-        "2 * 3 =\n6\n",
-        "4 -\n1 = 3\n",
-        "1 + 1 = 2\n",
-    ]
 
 
 def test_a_line_without_an_end_is_read_up_to_some_length(monkeypatch: pytest.MonkeyPatch) -> None:

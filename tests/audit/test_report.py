@@ -30,7 +30,7 @@ then 1/7 = 0.142 and x = 5.
 def report(form: Report, content: str = PAGE, *, skipped: bool = False, name: str = "a.md") -> str:
     text = Text(name, content, Markup.MARKDOWN)
     kinds = (Kind.DOUBTFUL, Kind.UNREAD) if skipped else ()
-    found = result(name, content, [(text, audit(text))], kinds)
+    found = result(name, [(text, audit(text))], kinds)
     return rendered(form, [found], kinds, version="1.0")
 
 
@@ -199,7 +199,7 @@ def test_a_message_has_no_number_of_more_than_twelve_digits(line: str) -> None:
 
 def test_the_equations_that_were_read_are_listed() -> None:
     text = Text("a.md", PAGE, Markup.MARKDOWN)
-    found = result("a.md", PAGE, [(text, audit(text))], [Kind.READ])
+    found = result("a.md", [(text, audit(text))], [Kind.READ])
     listed = json.loads(rendered(Report.JSON, [found], [Kind.READ], "1.0"))["equations"]
     assert [(each["line"], each["equation"], each["verdict"]) for each in listed] == [
         (1, "2 × 3 = 6", "holds"),

@@ -94,13 +94,10 @@ def _audited(name: str, settings: Settings, *, is_named: bool) -> Result:
     strict = UNROUNDED in codes
     audits = [(text, audit(text, strict=strict, weak=settings.weak)) for text in read]
     remarks = Remarks(read)
-    found = result(name, content, audits, settings.kinds)
-    pairs = zip(
-        (finding for _, each in audits for finding in each.findings), found.findings, strict=True
-    )
+    found = result(name, audits, settings.kinds)
     ignored = {
-        reported
-        for finding, reported in pairs
+        finding
+        for finding in found.findings
         if finding.code not in codes or remarks.silence(finding)
     }
     return replace(without(found, ignored), ignored=len(ignored), warnings=tuple(remarks.problems))

@@ -11,16 +11,12 @@ class Doubt(StrEnum):
     # found while the equation is read
     AFTER = "it may continue in the text after it"
     BEFORE = "it may continue the text before it"
-    BULLET = "a minus sign may be a bullet or a dash"
     COLUMNS = "numbers side by side may be columns"
-    EXCLAMATION = "the ! may be a factorial, or end a sentence"
     FUNCTION = "may be another function"
-    MINUS = "a minus sign may belong to the number after it"
     MIXED = "may be a mixed number"
     ORDER = "may be computed in another order"
     PERCENT = "a percentage may be of the number before it"
     RANGE = "may be a range"
-    REFERENCE = "may be a reference"
     REMARK = "parentheses may hold a remark"
     SHAPE = "may be a size or a shape"
     # number systems

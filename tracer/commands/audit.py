@@ -19,7 +19,7 @@ import typer
 from tracer import __version__
 from tracer.audit import Report
 from tracer.audit.auditing import audited
-from tracer.audit.project.baseline import known, new
+from tracer.audit.project.remarks import known, new
 from tracer.audit.project.configuration import unknown
 from tracer.audit.project.settings import settings
 from tracer.audit.reports.report import colored, rendered

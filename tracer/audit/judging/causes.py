@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import suppress
 from decimal import Decimal
 from itertools import pairwise
 
-from tracer.audit.judging.evaluation import Meaning, evaluate, face
+from tracer.audit.judging.evaluation import evaluate, face
 from tracer.audit.judging.intervals import Interval
 from tracer.audit.judging.judgement import Judgement, Verdict
 from tracer.audit.reading import expression as ex
@@ -47,48 +47,17 @@ def _mistakes(expression: ex.Expression, found: Judgement) -> Iterator[tuple[str
     assert found.computed is not None
     if found.computed:
         yield "the sign is reversed", -found.computed
-    for mistake, instead, meaning in _instead(expression, found.meaning):
-        try:
-            value = evaluate(instead, face, meaning)
-        except ArithmeticError:
-            continue
-        if isinstance(value, Interval):
-            yield mistake, value.middle
+    if isinstance(expression, ex.Product) and expression.factors[-1][0] == "/":
+        with suppress(ArithmeticError):
+            undivided = evaluate(ex.Product(expression.factors[:-1]), face, found.meaning)
+            if isinstance(undivided, Interval):
+                yield "the division is left out", undivided.middle
     if isinstance(expression, ex.Sum) and 3 <= len(expression.terms) <= 50:
         terms = [evaluate(term, face, found.meaning) for term in expression.terms]
         numbers = [term.middle for term in terms if isinstance(term, Interval)]
         for i, term in enumerate(numbers if len(numbers) == len(terms) else [], 1):
             yield f"term {i} is left out", found.computed - term
             yield f"the sign of term {i} is reversed", found.computed - 2 * term
-
-
-def _instead(
-    expression: ex.Expression, meaning: Meaning
-) -> Iterator[tuple[str, ex.Expression, Meaning]]:
-    if isinstance(expression, ex.Product) and expression.factors[-1][0] == "/":
-        numerator = ex.Product(expression.factors[:-1])
-        yield "the division is left out", numerator, meaning
-    if isinstance(expression, ex.Call) and expression.name == "sqrt":
-        yield "the root is left out", expression.arguments[0], meaning
-    if any(isinstance(part, ex.Call) and part.name in _LOGS for part in ex.every(expression)):
-        for function, name in (("ln", "natural"), ("log10", "base-10"), ("log2", "base-2")):
-            other = _with_logarithm(expression, function)
-            if other != expression:
-                yield f"computed with the {name} logarithm", other, replace(meaning, log=function)
-
-
-_LOGS = ("ln", "log", "log10", "log2")
-
-
-def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
-    """Return the expression with each logarithm replaced by another one."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        if isinstance(part, ex.Call) and part.name in _LOGS:
-            return ex.Call(to, part.arguments)
-        return part
-
-    return ex.mapped(expression, of)
 
 
 LONG = 5

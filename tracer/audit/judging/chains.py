@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
@@ -132,9 +131,6 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
         return found
     before = sides[max(0, i - FURTHEST) : i]
     others = [side.expression for side in before if not ex.is_printed(side.expression)]
-    start = sides[i].start
-    if _BULLET.search(text.content, max(0, start - 6), start):
-        others.append(_negated(sides[i].expression))
     for other in others:
         instead = judge(other, sides[i + 1].expression)
         if instead and instead.verdict.holds:
@@ -153,16 +149,3 @@ def _is_miscounted(found: Judgement) -> bool:
     if found.verdict is not Verdict.ROUNDED or found.computed is None or found.unit < 10:
         return False
     return abs(found.computed) < COUNTED and found.computed == found.computed.to_integral_value()
-
-
-_BULLET = re.compile(r"[-−–]\s+\Z")
-
-
-def _negated(expression: ex.Expression) -> ex.Expression:
-    """Return the expression with a minus in front."""
-    match expression:
-        case ex.Sum((first, *others)):
-            return ex.Sum((_negated(first), *others))
-        case ex.Product(((sign, first), *others)):
-            return ex.Product(((sign, ex.Negative(first)), *others))
-    return ex.Negative(expression)

@@ -124,7 +124,7 @@ def _raises(pair: Pair, _: str | None) -> bool:
 
 def _is_reversed(pair: Pair, _: str | None) -> bool:
     """Return whether the sides differ in nothing but their signs."""
-    return pair.ratio is not None and abs(pair.ratio + 1) < _REVERSED and pair.is_alone
+    return pair.ratio is not None and abs(pair.ratio + 1) < _REVERSED
 
 
 def _is_within(pair: Pair, factor: int) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from tracer.audit.judging import readings, rounding, surroundings
+from tracer.audit.judging import rounding, surroundings
 from tracer.audit.judging.evaluation import USUAL, evaluate, face
 from tracer.audit.judging.intervals import Interval
 from tracer.audit.judging.judgement import Verdict
@@ -35,16 +35,6 @@ def _are_apart(pair: Pair) -> bool:
         return False
     found = pair.found
     return found.computed is None or abs(found.computed - found.printed) * 10 > abs(found.computed)
-
-
-def _begins_within(pair: Pair) -> bool:
-    """Return whether the left side may continue the text before it."""
-    return surroundings.begins_within(pair.before, pair.sources[0])
-
-
-def _ends_within(pair: Pair) -> bool:
-    """Return whether the right side may continue in the text after it."""
-    return surroundings.ends_within(pair.after)
 
 
 def _is_binary(pair: Pair) -> bool:
@@ -90,17 +80,6 @@ def _is_percent_of(pair: Pair) -> bool:
 
 
 _HUNDRED = (Decimal(100), Decimal("0.01"))
-
-
-def _is_deliberate(pair: Pair) -> bool:
-    """Return whether it is quoted or asked, or words near it speak of what is false."""
-    return surroundings.is_questioned(pair.before, pair.after) or surroundings.calls_false(
-        pair.before, pair.after, is_long=len(pair.numbers) > _STATEMENT or not pair.is_whole
-    )
-
-
-_STATEMENT = 4
-"""What is false on purpose has seldom more numbers than this, or decimals."""
 
 
 def _is_of_one_digit(pair: Pair) -> bool:
@@ -202,29 +181,19 @@ def _beginnings(expression: ex.Expression) -> Iterator[ex.Expression]:
                 yield ex.Product(factors[:i]) if i > 1 else factors[0][1]
 
 
-def _has_whole_quotient(pair: Pair) -> bool:
-    """Return whether it holds with a whole quotient; nobody means that beside π and in powers."""
-    if any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts):
-        return False
-    found = pair.found
-    is_cut = found.computed is not None and 0 < found.computed < 1 and not found.printed
-    is_of_quotient = pair.is_whole and isinstance(pair.left, ex.Product)
-    return (is_cut and is_of_quotient) or pair.holds_as(readings.whole_quotients)
-
-
 CHECKS: tuple[tuple[Doubt, Callable[[Pair], bool]], ...] = (
     (Doubt.APART, _are_apart),
-    (Doubt.BEFORE, _begins_within),
-    (Doubt.AFTER, _ends_within),
+    (Doubt.BEFORE, surroundings.begins_within),
+    (Doubt.AFTER, surroundings.ends_within),
     (Doubt.BINARY, _is_binary),
     (Doubt.SHAPE, _are_shapes),
     (Doubt.PERCENT, _is_percent_of),
     (Doubt.MAGNITUDE, rounding.is_magnitude),
     (Doubt.FLOAT, rounding.is_float),
     (Doubt.APPROXIMATION, rounding.is_approximation),
-    (Doubt.DELIBERATE, _is_deliberate),
+    (Doubt.DELIBERATE, surroundings.is_deliberate),
     (Doubt.STEPS, _is_by_steps),
-    (Doubt.WHOLE_QUOTIENT, _has_whole_quotient),
+    (Doubt.WHOLE_QUOTIENT, rounding.has_whole_quotient),
     (Doubt.TWICE, _is_doubled),
     (Doubt.TWICE, _is_copied),
     (Doubt.FEW_DIGITS, rounding.has_few_digits),

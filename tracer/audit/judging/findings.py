@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from decimal import localcontext
 from functools import cache, partial
 
-from tracer.audit.judging import readings
 from tracer.audit.judging.chains import Chain, Weighed, weighed
 from tracer.audit.judging.confirmation import Strength, is_short
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
@@ -96,7 +95,7 @@ def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
                     )
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
-        if not (weak and _is_surely_read(found)):
+        if not _is_surely_read(found):
             _doubt_all(found, text, Doubt.UNCONFIRMED, _has_strength(Strength.NONE))
         if not weak:
             _doubt_all(found, text, Doubt.WEAK, _has_strength(Strength.WEAK))
@@ -230,7 +229,7 @@ def _holds_with(pair: Weighed, number: ex.Number, root: Finding) -> bool:
     correct: ex.Expression = printed_number(digits, number.start, number.end, number.measure)
     if (digits != root.computed) != root.printed.startswith(("-", "−")):
         correct = ex.Negative(correct)
-    found = judge(readings.replaced(pair.left, number, correct), pair.right)
+    found = judge(ex.replaced(pair.left, number, correct), pair.right)
     return found is not None and found.verdict.holds
 
 

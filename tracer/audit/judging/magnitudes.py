@@ -7,9 +7,9 @@ from decimal import Decimal
 from functools import partial
 from itertools import product
 
-from tracer.audit.judging import agreement, evaluation as ev
+from tracer.audit.judging import evaluation as ev
 from tracer.audit.judging.intervals import Interval, point
-from tracer.audit.judging.judgement import Judgement, Verdict
+from tracer.audit.judging.judgement import Judgement, Verdict, is_between, power_of_ten
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.sizes import multipliers, result, suffixes
 
@@ -75,14 +75,14 @@ def judged_as_sizes(
     if ex.is_printed(left):
         return None
     nearest = min(scaled, key=lambda value: abs((value.middle / figure).ln()))
-    off = (figure - value.middle for value in scaled if agreement.is_between(value.middle, unit))
+    off = (figure - value.middle for value in scaled if is_between(value.middle, unit))
     last_digits = [each for each in off if abs(each) < unit * 3 / 2]
     if any(0 < each < unit for each in last_digits) and (not is_exact or number.digits == 2):
         return Judgement(Verdict.ROUNDED, figure, unit, figure)  # rounded up
     if last_digits and number.digits > 2:
         return Judgement(Verdict.LAST_DIGIT, nearest.middle, unit, figure, values=nearest)
     window = Interval(figure - unit / 2, figure + unit / 2)
-    tens = (agreement.factor(value, window) for value in scaled)
+    tens = (power_of_ten(value, window) for value in scaled)
     times = next((each for each in tens if each and abs(each.adjusted()) < _THREE_ZEROS), None)
     if times:
         correct = figure / times

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from tracer.audit.judging import readings
 from tracer.audit.judging.judgement import Judgement, Verdict
-from tracer.audit.judging.surroundings import NEAR
 from tracer.audit.reading import expression as ex
-from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reading.texts import Text
 
-MOST_NUMBERS = 12
-"""An equation with more numbers is not read otherwise."""
-
-
-_BEFORE_ALONE = re.compile(r"[^\w()]*(?:[^=≈+*/×·÷]{0,60}[=≈:][\s$*]*)?")
-_AFTER_ALONE = re.compile(r"[\s*_`~$.,;✓✅]*(?:\|.*)?")
-"""What precedes an equation on its line, perhaps its name; and what follows it."""
+NEAR = 300
+"""So many characters before an equation, and half as many after it, are near it."""
 
 
 @dataclass(frozen=True)
@@ -77,19 +69,6 @@ class Pair:
         """Whether all numbers are whole."""
         return all(number.is_whole for number in self.numbers)
 
-    @cached_property
-    def is_alone(self) -> bool:
-        """Whether it is certain where it begins and ends: a formula, or a line of its own."""
-        content = self.text.content
-        if self.text.markup is Markup.LATEX or "\\" in content[self.start : self.end]:
-            return True
-        line, rest = self.before.rpartition("\n")[2], self.after.partition("\n")[0]
-        if line.replace("$$", "$").count("$") % 2 == 1 and "$" in rest:
-            return True
-        begins = self.previous is not None or _BEFORE_ALONE.fullmatch(line) is not None
-        ends = self.following is not None or _AFTER_ALONE.fullmatch(rest) is not None
-        return begins and ends
-
     @property
     def is_approximate(self) -> bool:
         """Whether the sign between the sides is ≈, or = before a ~."""
@@ -119,10 +98,6 @@ class Pair:
     def source(self, number: ex.Number) -> str:
         """Return a number as it is written in the text."""
         return self.text.content[number.start : number.end]
-
-    def holds_as(self, reading: readings.Reading, most: int = MOST_NUMBERS) -> bool:
-        """Return whether the sides are equal when they are read otherwise, and are short."""
-        return len(self.numbers) <= most and readings.hold(reading, self.left, self.right)
 
     def is_off_by_less_than(self, share: str) -> bool:
         """Return whether the sides differ by less than this share."""

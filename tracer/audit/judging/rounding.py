@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from tracer.audit.judging import readings, surroundings
-from tracer.audit.judging.judgement import Verdict, judge_as_rounded
+from tracer.audit.judging import surroundings
+from tracer.audit.judging.evaluation import plain_value
+from tracer.audit.judging.judgement import Verdict, agree_at_face, judge_as_rounded
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.units import MULTIPLIERS
@@ -49,7 +50,7 @@ def is_float(pair: Pair) -> bool:
 
 def is_approximation(pair: Pair) -> bool:
     """Return whether another number is meant: 159 nF ≈ 150 nF, 4 × 38 ≈ 150, 5/4 = 1.0, capped."""
-    if surroundings.rounds(pair.after) and pair.is_off_by_less_than("0.3"):
+    if surroundings.is_rounded(pair) and pair.is_off_by_less_than("0.3"):
         return True
     if not pair.is_approximate:
         return False
@@ -86,7 +87,7 @@ def has_few_digits(pair: Pair) -> bool:
 
         def rounded(part: ex.Expression) -> ex.Expression:
             is_power = isinstance(part, ex.Number) and _is_rounded_power(pair, part)
-            return readings.as_rounded(part) if is_power and isinstance(part, ex.Number) else part
+            return ex.as_rounded(part) if is_power and isinstance(part, ex.Number) else part
 
         return judge_as_rounded(ex.mapped(pair.left, rounded), pair.right)
     return _is_sensitive(pair) and judge_as_rounded(pair.left, pair.right)
@@ -176,7 +177,7 @@ def are_rounded(pair: Pair) -> bool:
 
     def rounded(part: ex.Expression) -> ex.Expression:
         if isinstance(part, ex.Number) and (_has_word(pair, part) or _is_a_result(pair, part)):
-            return readings.as_rounded(part)
+            return ex.as_rounded(part)
         return part
 
     left, right = ex.mapped(pair.left, rounded), ex.mapped(pair.right, rounded)
@@ -202,3 +203,39 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
     written = re.escape(pair.source(number))
     is_result = re.search(rf"{_RESULT}{written}(?![\w.,]*\d)", pair.before) is not None
     return number.digits >= _LONG or is_result
+
+
+def has_whole_quotient(pair: Pair) -> bool:
+    """Return whether it holds with a whole quotient: 160/136 + 1 is 2, or 3 if it is rounded up.
+
+    Nobody means that beside π and in powers.
+    """
+    left, found = pair.left, pair.found
+    if not pair.is_whole or _quotients(pair.right) or _quotients(left) != 1:
+        return False
+    if any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts):
+        return False
+    if found.computed is not None and 0 < found.computed < 1 and not found.printed:
+        return isinstance(left, ex.Product)  # it is cut to 0
+    for by in (ROUND_FLOOR, ROUND_CEILING):
+
+        def of(part: ex.Expression, by: str = by) -> ex.Expression:
+            value = plain_value(part) if _quotients(part) and isinstance(part, ex.Product) else None
+            first = ex.numbers(part)[0] if value is not None else None
+            return part if value is None or first is None else _whole(value, by, first)
+
+        if agree_at_face(ex.mapped(left, of), pair.right):
+            return True
+    return False
+
+
+def _quotients(expression: ex.Expression) -> int:
+    products = (part for part in ex.every(expression) if isinstance(part, ex.Product))
+    return sum(sign == "/" for product in products for sign, _ in product.factors)
+
+
+def _whole(value: Decimal, by: str, like: ex.Number) -> ex.Expression:
+    """Return a value rounded to a whole number, in the place of another one."""
+    rounded = abs(value).to_integral_value(by)
+    number = ex.Number(rounded, f"{rounded:f}", like.start, like.end)
+    return ex.Negative(number) if value < 0 else number

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-NEAR = 300
-"""Words up to this many characters before an equation, and half as many after it, are near it."""
+from tracer.audit.judging.pairs import Pair
 
 _FALSE = re.compile(
     r"\bfalse\b(?! (?:positive|negative|discovery|alarm))|\bwrong|\bincorrect|\bfallac"
@@ -26,31 +25,33 @@ _OPENS, _CLOSES = re.compile(r"""["“„«][\s$*\\(]*\Z"""), re.compile(r"""[^"
 _SENTENCE_END = re.compile(r"(?<!\bej)(?<!\be\.g)(?<!\bz\.B)(?<!\bex)[.!?]\s|\n\s*\n")
 
 
-def is_questioned(before: str, after: str) -> bool:
-    """Return whether what stands between is quoted, asked or corrected."""
-    is_quoted = _OPENS.search(before) and _CLOSES.match(after)
-    return bool(is_quoted or _ASKED.match(after))
-
-
-def calls_false(before: str, after: str, *, is_long: bool) -> bool:
-    """Return whether words near an equation speak of errors; nearer, if it is a long one."""
-    near = 40 if is_long else 120
-    *others, sentence = _SENTENCE_END.split(before[-near:])
+def is_deliberate(pair: Pair) -> bool:
+    """Return whether it is quoted, asked or corrected, or words near it speak of what is false."""
+    is_quoted = _OPENS.search(pair.before) and _CLOSES.match(pair.after)
+    if is_quoted or _ASKED.match(pair.after):
+        return True
+    is_long = len(pair.numbers) > _STATEMENT or not pair.is_whole
+    near = _NEAR_A_LONG_ONE if is_long else _NEAR
+    *others, sentence = _SENTENCE_END.split(pair.before[-near:])
     if others and not re.search(r"\w", sentence):
         sentence = others[-1]  # a heading, or a sentence before a displayed formula
-    rest = after[:near].partition("\n\n")[0]
+    rest = pair.after[:near].partition("\n\n")[0]
     return bool(_FALSE.search(sentence.lower()) or _FALSE.search(rest.lower()))
 
 
+_STATEMENT = 4
+"""What is false on purpose has seldom more numbers than this, or decimals."""
+_NEAR, _NEAR_A_LONG_ONE = 120, 40
+"""Words that call an equation false are at most this many characters away."""
 _ROUNDED = re.compile(
     r"[\s$`*)(,→-]*(?:rounded|cap(?:s|ped)\b|clamp|clip|truncat|limited|(?:auf|ab)?gerundet|arrondi"
     r"|redonde|四舍五入|取整|반올림|올림)"
 )
 
 
-def rounds(after: str) -> bool:
-    """Return whether a text begins with a word for rounding."""
-    return _ROUNDED.match(after) is not None
+def is_rounded(pair: Pair) -> bool:
+    """Return whether a word for rounding follows: 5/4 = 1.0, capped."""
+    return _ROUNDED.match(pair.after) is not None
 
 
 _SHORT = 80
@@ -68,27 +69,23 @@ _COMPUTES = re.compile(
     r"|[\d)\]]\s+[-−+]\s+[^\W\d_][\w-]*\Z"  # [3, 0] + west
 )
 _CONTINUES = re.compile(
-    r"[+×·÷^√∑∏∫±∓⋅∙/]\Z|[\d)\]}][^\S\n]*[-−–]{1,2}\Z|[^\W\d_]\(\Z"
-    r"|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z|[\d°]\s+:\Z"
+    r"[+×·÷^√∑∏∫±∓⋅∙/]\Z|[\d)\]}][^\S\n]*[-−–]{1,2}\Z|[^\W\d_]\(\Z|[\d°]\s+:\Z"
+    r"|(?:[\^_]|\\(?:sqrt|[dt]?frac))\s*\{\Z|(?:\A|[^\\])\\(?!(?:\w*[Rr]ightarrow|implies|to|iff|therefore"
+    r"|hline|item|text|newline|par|noindent|because|\w*dots\w*|approx(?:eq)?|sim(?:eq)?|equiv|cong|doteq"
+    r"|[gl](?:e|t|eq|eqslant)|neq?|propto|mathbf|mathrm|boldsymbol|color|small|large)\Z)[a-zA-Z]+\Z"
     r"|\b(?i:minus|plus|times|divided by|over|mal|durch|fois|por|menos|más|mod|div)\Z"
     r"|\b(?:OR|AND|NOT|XOR)\Z"
-    r"|(?:\A|[^\\\w])\\(?!(?:implies|Rightarrow|rightarrow|Longrightarrow|to|iff|Leftrightarrow"
-    r"|therefore|hline|item|text|newline|par|noindent|because|[lc]?dots|approx(?:eq)?|simeq|sim"
-    r"|equiv|cong|doteq|[gl]eq?|[gl]eqslant|[gl]t|neq?|propto|coloneqq|mathbf|mathrm|boldsymbol"
-    r"|color|small|large)\Z)[a-zA-Z]+\Z"
 )
 _LABEL = re.compile(
     r"(?:\A|\n)[\s>*-]*[(\[]?(?:\w|\d\d|[ivx]+)[)\]]\Z"  # (a), 2) or [iv] begins a line
     r"|[(\[][^()\[\]]*[^\W\d_]{2}[^()\[\]]*[)\]]\Z"  # words in parentheses
-)
-_TEXT = re.compile(
-    r"\\(?:text\w*|mathrm|mbox|hbox|operatorname|begin|item|label|tag)\*?\s*\{[^{}]*\}\Z"
+    r"|\\(?:text\w*|mathrm|mbox|hbox|operatorname|begin|item|label|tag)\*?\s*\{[^{}]*\}\Z"
 )
 
 
-def begins_within(before: str, side: str) -> bool:
-    """Return whether a text ends within an expression that the side after it belongs to."""
-    text = before[-_SHORT:]
+def begins_within(pair: Pair) -> bool:
+    """Return whether the text before ends within an expression that the left side belongs to."""
+    text, side = pair.before[-_SHORT:], pair.sources[0]
     gap = _BLANK_BEFORE.search(text)
     if gap is None or not gap.start() or _CELL.search(text):
         return False
@@ -99,9 +96,9 @@ def begins_within(before: str, side: str) -> bool:
         return True
     if side[:1] == "\\" and not blank and re.search(r"[\w)\]}]\.\Z", text):
         return True  # 10.\frac{1}{3}
-    if text[-1].isdigit() or text[-1] in ")]":
-        return "\n" not in blank and not _LABEL.search(text)
-    return text[-1] == "}" and "\n\n" not in blank and not _TEXT.search(text)
+    is_operand = text[-1].isdigit() or text[-1] in ")]}"
+    ends = "\n\n" if text[-1] == "}" else "\n"
+    return is_operand and ends not in blank and not _LABEL.search(text)
 
 
 _GOES_ON = re.compile(
@@ -111,7 +108,7 @@ _GOES_ON = re.compile(
     r"|gamma|lambda|sigma|theta|binom)\b|[a-zA-Z]_[\w{]|[,'’]\d{3}|:\d"
     r"|\.\\(?:[dt]?frac|sqrt|sin|cos|tan|pi)\b"
 )
-_CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
+_BRACKET_CLOSES = re.compile(r"[ ]?(?:\\right[ ]?)?[)\]][ ]?(?:[-+*/×·^]|\\(?:cdot|times|frac))")
 """A bracket that closes, and an operator: the side began within the bracket, or was cut by it."""
 _NEXT_LINE = re.compile(
     r"[ \t]*\n[ \t]*(?:[+×·÷][ \t]*[\w(\\]|\\(?:times|cdot|div)\b"
@@ -119,9 +116,10 @@ _NEXT_LINE = re.compile(
 )
 
 
-def ends_within(after: str) -> bool:
-    """Return whether a text begins within an expression that what precedes it belongs to."""
-    if _NEXT_LINE.match(after) or _CLOSES.match(after):
+def ends_within(pair: Pair) -> bool:
+    """Return whether the text after it begins within an expression that it belongs to."""
+    after = pair.after
+    if _NEXT_LINE.match(after) or _BRACKET_CLOSES.match(after):
         return True
     gap = _BLANK_AFTER.match(after)
     if gap is None or "\n\n" in gap[0] or "$" in gap[0]:

@@ -56,13 +56,6 @@ NAMES = (".decoder-trace.toml", "pyproject.toml")
 
 SECTION = ("tool", "decoder-trace", "audit")
 
-DEEP = re.compile(r"(?:[\[{][^\[\]{}]*){100}")
-"""Brackets in brackets, perhaps too many for Python's parser."""
-LONG = re.compile(r"[0-9](?:_?[0-9]){4299}")
-"""A whole number that Python does not read: it has more than 4300 digits."""
-MOST_BITS = 64
-"""Of a whole number that a message shows; 64 are the most that TOML promises to keep."""
-
 
 @dataclass(frozen=True)
 class Configuration:
@@ -110,33 +103,27 @@ def _section(content: str, name: str) -> Any:
         line, column = map(int, re.findall("[0-9]+", where) or (content.count("\n") + 1, 0))
         raise TracerError(Problem(f"not TOML: {message}", name, line, column)) from None
     except RecursionError:
-        raise _unreadable("nested too deeply", DEEP, content, name) from None
+        raise TracerError(Problem("cannot be read: nested too deeply", name)) from None
     except ValueError:
-        raise _unreadable("a number with too many digits", LONG, content, name) from None
+        message = "cannot be read: a number with too many digits"
+        raise TracerError(Problem(message, name)) from None
     if Path(name).name == NAMES[0] and "tool" not in data:
         message = f"expected [{'.'.join(SECTION)}]"
         raise TracerError(Problem(message, name, 1))
     for depth, key in enumerate(SECTION):
+        path = SECTION[:depth]
         if not isinstance(data, dict):
-            path = SECTION[:depth]
-            at = _line(content, path)
-            raise TracerError(Problem("expected a table", name, at, address=".".join(path)))
-        others = [other for other in data if depth == len(SECTION) - 1 and other != key]
-        if others:
-            wrong = (*SECTION[:depth], others[0])
-            message, at = f"unknown table, expected {key}", _line(content, wrong)
-            raise TracerError(Problem(message, name, at, address=".".join(wrong)))
+            raise _wrong("expected a table", path, content, name)
+        if depth == len(SECTION) - 1 and (others := data.keys() - {key}):
+            raise _wrong(f"unknown table, expected {key}", (*path, min(others)), content, name)
         if key not in data:
             return None
         data = data[key]
     return data
 
 
-def _unreadable(message: str, cause: re.Pattern[str], content: str, name: str) -> TracerError:
-    """Return the error for TOML that Python cannot read, at the line of the cause."""
-    found = cause.search(content)
-    line = content.count("\n", 0, found.start()) + 1 if found else None
-    return TracerError(Problem(f"cannot be read: {message}", name, line))
+def _wrong(message: str, keys: Sequence[str], content: str, name: str) -> TracerError:
+    return TracerError(Problem(message, name, _line(content, keys), address=".".join(keys)))
 
 
 def _validated(data: Any, content: str, name: str) -> Configuration:
@@ -198,17 +185,11 @@ class _Reader:
 
 
 def _came(value: Any) -> str:
-    match value:
-        case dict():
-            return "a table"
-        case list():
-            return "a list"
-        case bool():
-            return str(value).lower()
-        case int() if value.bit_length() > MOST_BITS:
-            return "a large number"
-        case _:
-            return repr(value)
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    if isinstance(value, int) and value.bit_length() > 64:  # the most that TOML promises to keep
+        return "a large number"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | None:

@@ -33,23 +33,6 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
     return found
 
 
-def grouping(tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int) -> set[int]:
-    """Return the indices of the braces between two places that only group, as behind a sign."""
-    found = set[int]()
-    for i in range(start, end):
-        if tokens[i].text != "{" or not i < pairs.get(i, i) < end:
-            continue
-        before = tokens[i - 1]
-        is_behind_a_sign = before.kind is Is.OPERATOR and before.text in _SIGNS
-        if i == start or is_behind_a_sign or before.text in ("(", "["):
-            found |= {i, pairs[i]}
-    return found
-
-
-_SIGNS = frozenset("+-*/")
-"""The operators after which braces are no argument."""
-
-
 def entries(
     tokens: Sequence[Token], pairs: dict[int, int], opened: int
 ) -> list[Span] | list[list[Span]]:

@@ -69,10 +69,10 @@ class Found:
 
 
 _BLANK = " \t\r\n\0*_`$~&,;:\"'”’"
-_CLOSED = ")]}%°!‖|⌋⌉"
 _NUMBER = re.compile(r"(?<!\w)[\d½¼¾⅓-⅞]|[⁰¹²³⁴-⁹π]|\\pi|frac")
+_UNITS = re.compile(r"[\d½¼¾⅓-⅞⁰-⁹²³π](?:[\s\0$*~\\{}/·(),-]{0,9}[^\W\d_]{1,16}){0,4}[^\w=]{0,9}\Z")
 _WORD = re.compile(rf"[\s\0*_`$~&{{\"'“]*(?!(?:{'|'.join(NAMES)})(?![^\W\d_]))[^\W\d_]")
-_ROW = re.compile(r"[\s\0*$~&]*(?:\\left[ ]?|\\begin|[(\[]\s*[-−]?[\d.])")
+_ROW = re.compile(r"[\s\0*$~&]*(?:\\left[ ]?|\\begin|[(\[]\s*[-−]?\d*\.\d)")
 
 
 def _may_relate(text: str, at: int, end: int) -> bool:
@@ -80,12 +80,16 @@ def _may_relate(text: str, at: int, end: int) -> bool:
     if _ROW.match(text, end):
         return True
     left = text[max(0, at - _LONGEST_OPERAND) : at].rstrip(_BLANK)
-    near = left if left[-1:] in _CLOSED else left[-_NEAR:]
-    return _NUMBER.search(near) is not None and not _WORD.match(text, end)
+    left = left[left.rfind("\n") + 1 :]
+    if left[-1:].isalpha():  # perhaps the last letter of a number's unit
+        left = left[-_NEAR:] if _UNITS.search(left[-_NEAR:]) else ""
+    if not _NUMBER.search(left) or _WORD.match(text, end):
+        return False
+    return _NUMBER.search(text, end, end + _LONGEST_OPERAND) is not None
 
 
-_NEAR, _LONGEST_OPERAND = 40, 300
-"""The left side of a sign has a number within so many characters; more, if a bracket closes it."""
+_NEAR, _LONGEST_OPERAND = 48, 300
+"""A number is so near before its unit; an operand has a number within so many characters."""
 
 _STATEMENT_END = re.compile(
     r"[^\s\0=＝≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*"
@@ -220,24 +224,8 @@ class _Finder:
             found, inside = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
         except UnreadableError:
             return None
-        bullet = Doubt.BULLET if self._has_bullets(start, end) else None
-        doubt = outside or bullet or inside
-        return Side(found, self.tokens[start].start, self.tokens[end - 1].end, (start, end), doubt)
-
-    def _has_bullets(self, start: int, end: int) -> bool:
-        """Return whether a later line begins with a sign that may be a bullet, or a row with −."""
-        if not _any_between(self.lines, start, end):
-            return False
-        begins, i = list[str](), start
-        while i < end - 1:
-            line, sign = self.tokens[i : i + 2]
-            if line.kind is Is.LINE and sign.kind is Is.OPERATOR:
-                begins.append(sign.text)
-            i = self.pairs.get(i, i) + 1 if line.kind is Is.OPEN else i + 1  # not a matrix's rows
-        if self.is_math:
-            return "-" in begins
-        behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)
-        return bool(begins) and behind is not Is.RELATION
+        place = self.tokens[start].start, self.tokens[end - 1].end
+        return Side(found, *place, (start, end), outside or inside)
 
     def _is_bullet(self, start: int, end: int) -> bool:
         """Return whether a line begins with a dash and a space, which may also be a minus."""
@@ -293,13 +281,10 @@ class _Finder:
                 return i
             if token.kind is Is.OPEN and i in self.pairs:
                 i = self.pairs[i] + 1
-            elif token.kind in _PARTS and not (token.text == "!" and self._is_exclamation(i)):
+            elif token.kind in _PARTS:
                 i += 1
             else:
                 return i
-
-    def _is_exclamation(self, i: int) -> bool:
-        return self.tokens[i + 1].kind not in (Is.OPERATOR, Is.RELATION)
 
     def _doubt_before(self, start: int) -> Doubt | None:
         """Return why a side may belong to the text before it.
@@ -314,9 +299,6 @@ class _Finder:
         is_signed = first.text in ("-", "+")
         if is_signed and before.text == "|" and self.tokens[start + 1].gap:
             return Doubt.BEFORE  # |S| - 2
-        ends_a_line = before.kind is Is.LINE or before.text == "\n"
-        if ends_a_line and self._is_number_cut(start - 1):
-            return Doubt.BEFORE
         if before.kind in _ENDS or before.text.lower() in _BETWEEN:
             return None
         if before.kind in (Is.NUMBER, Is.CLOSE):
@@ -346,12 +328,6 @@ class _Finder:
             and self.tokens[opened - 1].kind in (Is.LINE, Is.BREAK)
         )
 
-    def _is_number_cut(self, line: int) -> bool:
-        """Return whether a line end follows a number with a point: 26.⏎86 may be one number."""
-        number, point = self.tokens[line - 2], self.tokens[line - 1]
-        is_one = number.kind is Is.NUMBER and point.text == "." and not point.gap
-        return is_one and self.tokens[line + 1].kind is Is.NUMBER
-
     def _doubt_behind(self, end: int) -> Doubt | None:
         """Return why a side may continue in the text after it.
 
@@ -368,8 +344,6 @@ class _Finder:
             raise UnreadableError
         if behind.kind is Is.LINE:
             return Doubt.AFTER if self.tokens[end + 1].text in BINARY else None
-        if behind.text == "!":
-            return Doubt.EXCLAMATION
         if behind.text == "begin":
             return Doubt.AFTER
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)

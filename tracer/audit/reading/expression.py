@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -195,3 +195,13 @@ def is_printed(expression: Expression) -> bool:
 def is_percent(expression: Expression) -> bool:
     """Return whether the expression ends with a % sign."""
     return isinstance(expression, Call) and expression.name == "percent"
+
+
+def as_rounded(number: Number) -> Number:
+    """Return a number as one with decimals, which may be rounded in its last place."""
+    return replace(number, printed=".")
+
+
+def replaced(expression: Expression, number: Number, other: Expression) -> Expression:
+    """Return the expression with another part in place of a number."""
+    return mapped(expression, lambda part: other if part is number else part)

@@ -37,7 +37,6 @@ class Operands(ABC):
     def __init__(self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool) -> None:
         self.tokens, self.pairs, self.spaced = tokens, pairs, spaced
         self.end = self.depth = 0
-        self.invisible = set[int]()
         self.doubt: Doubt | None = None
         self.go(0)
 
@@ -62,11 +61,8 @@ class Operands(ABC):
         return found
 
     def go(self, at: int) -> None:
-        """Move to a token, skipping what means nothing inside an expression.
-
-        These are line ends, and braces that only group: 6 \\cdot {5 + 2} is 6 · 5 + 2 on the page.
-        """
-        while at < self.end and (self.tokens[at].kind is Is.LINE or at in self.invisible):
+        """Move to a token, skipping line ends."""
+        while at < self.end and self.tokens[at].kind is Is.LINE:
             at += 1
         self.at = at
         self.next = self.tokens[at] if at < self.end else END
@@ -124,8 +120,6 @@ class Operands(ABC):
         if sign in "⌊⌈":
             return ex.Call("floor" if sign == "⌊" else "ceil", items)
         if len(items) == 1:
-            if sign == "[" and isinstance(items[0], ex.Number):
-                self.doubts(Doubt.REFERENCE)  # [5]
             return items[0]
         if sign == "{" or not items:
             raise UnreadableError
@@ -217,7 +211,7 @@ class Operands(ABC):
         if token.gap > 1:
             self.doubts(Doubt.FUNCTION)  # cos   0.86 / 1.005
         of = self.power()
-        if self.next.text in "*/x(":
+        if self.next.text in "*/x(" or self.next.kind is Is.NAME:
             self.doubts(Doubt.ORDER)  # sin π/6
         return (of,)
 

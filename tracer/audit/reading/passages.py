@@ -43,12 +43,7 @@ class Passage:
     """The decimal sign of the text, a point or a comma."""
 
 
-LONGEST = 100_000
-"""Longer text without a blank line is split at a line end, which bounds the memory."""
-
 _BLANK_LINES = re.compile(r"\n(?=[ \t\r\0]*\n)")
-_LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*\n(?=[ \t\0]*[^\W_])")
-"""A line end that no equation crosses: no operator before it, and a word or number after."""
 
 
 def passages(text: Text, holding: re.Pattern[str] | None = None) -> Iterator[Passage]:
@@ -65,13 +60,7 @@ def passages(text: Text, holding: re.Pattern[str] | None = None) -> Iterator[Pas
         at = start
         for written in _BLANK_LINES.split(raw):
             if holding is None or holding.search(written):
-                part, begin = clean(written), 0
-                while len(part) - begin > LONGEST and (
-                    end := _LINE_END.search(part, begin + LONGEST)
-                ):
-                    yield Passage(part[begin : end.end()], at + begin, kind, decimal)
-                    begin = end.end()
-                yield Passage(part[begin:], at + begin, kind, decimal)
+                yield Passage(clean(written), at, kind, decimal)
             at += len(written) + 1
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.audit.reading import expression as ex, units
-from tracer.audit.reading.brackets import grouping
 from tracer.audit.reading.operands import (
     DEEPEST,
-    END,
     MOST_ZEROS,
     Operands,
     UnreadableError,
@@ -33,7 +31,6 @@ def read(
     if end - start == 1 and only.kind is Is.NUMBER:  # a short way, because most results are
         return printed_number(only.text, only.start, only.end, only.measure), None
     reader = _Reader(tokens, pairs, spaced=spaced)
-    reader.invisible = grouping(tokens, pairs, start, end)
     expression = reader.whole(start, end)
     return expression, reader.doubt
 
@@ -44,38 +41,30 @@ class _Reader(Operands):
     def sum(self) -> ex.Expression:
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
-        apart = 0  # the minus signs that stand like the sign of a number
         while sign := self.sign("+-–"):
             if sign.text == "–":
                 self.doubts(Doubt.RANGE)  # 10 – 12
-            behind = self.next
-            if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
-                apart += 1
             term = self.product()
             if self._is_range([*terms, term], sign):
                 self.doubts(Doubt.RANGE)
             if ex.is_percent(term) != percent:
                 self.doubts(Doubt.PERCENT)  # 5 + 10 % is 5.1, or 5.5
             terms.append(term if sign.text == "+" else ex.Negative(term))
-        if apart == len(terms) - 1 > 0 and self.depth <= 1:
-            self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
         """Return whether it looks like a range such as 10-12."""
-        if self.depth > 1 and (not self.spaced or self._is_computed_with()):
-            return False  # (8-10)^2
+        if self.depth > 1:  # (8-10)^2, \\frac{8-10}{2}
+            closed, behind = self.tokens[self.end : self.end + 2]
+            operators = ("^", "^2", "^3", "/", "*", "!", "sqrt", "√")
+            if not self.spaced or closed.text == "}" or behind.text in operators:
+                return False
         last = terms[-1]
         if isinstance(last, ex.Call) and last.name == "percent":  # 5-10%
             last = last.arguments[0]
         whole = all(isinstance(of, ex.Number) and of.is_whole for of in (*terms[:-1], last))
         apart = sign.gap or self.tokens[self.at - 1].gap
         return whole and len(terms) == 2 and sign.text == "-" and not apart
-
-    def _is_computed_with(self) -> bool:
-        """Return whether the bracket that ends here is part of a fraction, a power or a product."""
-        closed, behind = self.tokens[self.end : self.end + 2]
-        return closed.text == "}" or behind.text in ("^", "^2", "^3", "/", "*", "!", "sqrt", "√")
 
     def product(self) -> ex.Expression:
         factors = [("*", self.factor())]

@@ -49,7 +49,7 @@ _TEXT = "text|textbf|textit|textrm|emph|[mh]box"
 _TOKEN = rf"""
       (?P<line>\n[ \t\0]*|<br[ ]?/?>)
     | (?P<space>[ \t\r\0\f\u200b\ufeff]+|\u00a0|\u2009|\u202f)
-    | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}@[\w-]{{1,40}}\.[A-Za-z]+)
+    | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}+@[\w-]{{1,40}}\.[A-Za-z]+)
     | (?P<opaque>
         0[xXbBoO][0-9a-fA-F_]+
       | \d{{4}}-\d\d?-\d\d?(?![\d]) | \d\d?/\d\d?/\d{{2,4}}(?!\d)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from tracer.audit import Report
-from tracer.audit.judging.finding import CODES
-from tracer.audit.reports.results import ONLY_UNROUNDED, Kind, Listed, Place, Reported, Result
+from tracer.audit.judging.finding import CODES, Finding
+from tracer.audit.reports.results import ONLY_UNROUNDED, Kind, Listed, Result, message
 from tracer.audit.reports.services import as_json, commands, sarif
-from tracer.errors import EXCERPT, printable, strict_json
+from tracer.errors import EXCERPT, excerpt, printable, strict_json
 from tracer.names import count
 
 Line: TypeAlias = tuple[str, str]
@@ -50,14 +50,16 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 def lines(results: Sequence[Result], kinds: Sequence[Kind]) -> Iterator[Line]:
     """Each finding with its equation, what follows from it folded under it, and the summary."""
     for result in results:
-        following = defaultdict[Place | None, list[Reported]](list)
+        following = defaultdict[Finding | None, list[Finding]](list)
         for finding in result.findings:
             following[finding.follows_from].append(finding)
         for root in following[None]:
             yield _headline(root), _STYLES[root.level]
-            yield root.shown[0], ""
-            yield root.shown[1], "bold"
-            for other in following[root.place]:
+            start, end = root.marks
+            line, column = root.text.place(start)
+            shown = excerpt(root.text.line(line), line, column, end - start)
+            yield from zip(shown, ("", "bold"), strict=True)
+            for other in following[root]:
                 yield f"  follows from it: {_headline(other)}", ""
             yield "", ""
     for result in results:
@@ -96,8 +98,8 @@ def summary(results: Sequence[Result], kinds: Sequence[Kind]) -> str:
     return f"{read} read: {', '.join(parts)}; {doubts}{count(unread, 'sign')} not read{hint}{ends}"
 
 
-def _headline(finding: Reported) -> str:
-    return printable(f"{finding.place}: {finding.code} {finding.message}")
+def _headline(finding: Finding) -> str:
+    return printable(f"{finding.place}: {finding.code} {message(finding)}")
 
 
 def _item(listed: Listed) -> str:

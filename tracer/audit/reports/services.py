@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from tracer.audit.judging.finding import CODES
-from tracer.audit.reports.results import Kind, Place, Reported, Result
+from tracer.audit.judging.finding import CODES, Finding
+from tracer.audit.reading.texts import Place
+from tracer.audit.reports.results import Kind, Result, message
 from tracer.errors import printable
 
 
@@ -40,7 +41,7 @@ def as_json(results: Sequence[Result], kinds: Sequence[Kind]) -> dict[str, objec
     return found
 
 
-def _all(results: Sequence[Result]) -> Iterator[Reported]:
+def _all(results: Sequence[Result]) -> Iterator[Finding]:
     return (finding for result in results for finding in result.findings)
 
 
@@ -48,7 +49,7 @@ def _at(place: Place) -> dict[str, object]:
     return {"file": place.text, "line": place.line, "column": place.column}
 
 
-def _plain(finding: Reported) -> dict[str, object]:
+def _plain(finding: Finding) -> dict[str, object]:
     place, root = finding.place, finding.follows_from
     return {
         "file": place.text,
@@ -61,7 +62,7 @@ def _plain(finding: Reported) -> dict[str, object]:
         "printed": finding.printed,
         "computed": finding.computed,
         "cause": finding.cause,
-        "follows_from": None if root is None else str(root),
+        "follows_from": None if root is None else str(root.place),
     }
 
 
@@ -85,7 +86,7 @@ def sarif(results: Sequence[Result], version: str) -> dict[str, object]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(finding: Reported) -> dict[str, object]:
+def _result(finding: Finding) -> dict[str, object]:
     place = finding.place
     location: dict[str, object] = {
         "physicalLocation": {
@@ -110,9 +111,9 @@ def _region(place: Place, line: str, column: str, end_line: str, end: str) -> di
     return lines if place.cell is not None else {**lines, **columns}
 
 
-def _sentence(finding: Reported) -> str:
+def _sentence(finding: Finding) -> str:
     cell = "" if finding.place.cell is None else f"cell {finding.place.cell}: "
-    return f"{cell}{finding.message}: {finding.equation}"
+    return f"{cell}{message(finding)}: {finding.equation}"
 
 
 def _uri(file: str) -> str:
