@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
-from tracer.audit.judging.agreement import flat
 from tracer.audit.judging.evaluation import USUAL, StandsFor, as_input, evaluate, face, window
 from tracer.audit.judging.finding import CODES, Finding
 from tracer.audit.judging.intervals import Interval
-from tracer.audit.judging.surroundings import calls_false
+from tracer.audit.judging.judgement import flat
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.operands import printed_number
 from tracer.audit.reading.texts import Markup, Text
@@ -27,27 +26,22 @@ Grid: TypeAlias = tuple[Sequence[Row], int, int]
 LEAST, MOST, JUST_ABOVE = Decimal("0.5"), Decimal("1.5"), Decimal("1.05")
 """The sums of wrong shares. Without evidence, larger ones than the last are independent shares."""
 
-NEAR = 400
-"""Scores precede their softmax by at most this many characters."""
+NEAR = 400  # characters between scores and their softmax
 
 _NUMBER = r"-?(?:\d{1,12}(?:\.\d{0,20})?|\.\d{1,20})"
 _ONE = re.compile(_NUMBER)
-_ROW = re.compile(rf"\[[ \t]*{_NUMBER}(?:[ \t]*(?:,|[ \t])[ \t]*{_NUMBER}){{1,99}}[ \t,]*\]")
-_NEXT_ROW = re.compile(r",?[ \t]*\n[\s#>%*/]*\Z")
+_ROW = re.compile(rf"\[[ \t]*{_NUMBER}(?:(?:[ \t]*,[ \t]*|[ \t]+){_NUMBER}){{1,99}}[ \t,]*\]")
+_NEXT_ROW = re.compile(r",?[ \t]*\n[ \t#>%*/]*\Z")
 _OPENS = re.compile(r"(?:\[|(?:torch\.)?tensor\(|(?:np\.)?array\(|[\s#>%`*\"])*\Z")
 
 _SIGN = r"\s*(?:=|≈|:|→|->|=>|\\approx|\\rightarrow|\\to)\s*\Z"
-_ABOUT_SHARES = re.compile(r"softmax|attention|attn|prob", re.IGNORECASE)
 _SHARES = re.compile(
     r"(?:softmax(?:\}?\([^()]*(?:\([^()]*\)[^()]*)*\)?)?|attention[ _-]weights?|attn_weights?"
     rf"|\bprobabilit(?:y|ies)|\bprobs?)[*_`]*(?:\s*\([^()]*\))?[*_`]*{_SIGN}",
     re.IGNORECASE,
 )
-_OTHER = re.compile(
-    r"sigmoid|dropout|\btop\b|top[-_ ]?[kp\d]|\bfirst\b|truncat|multi-label|unnormali|quantiz"
-    r"|\bnot sum|n't sum|before softmax",
-    re.IGNORECASE,
-)
+_OTHER = re.compile(r"(?i)sigmoid|dropout|\btop[-_ ]?[kp\d]?\b|\bfirst\b|n.t sum|before soft")
+_FALSE = re.compile(r"wrong|incorrect|mistake|should be|[错誤误]|≠|不对", re.IGNORECASE)
 _CALL = re.compile(r"softmax\}?\s*\(\s*\Z", re.IGNORECASE)
 _CLOSED = re.compile(rf"\s*(?:,\s*(?:dim|axis)\s*=\s*-?\d\s*)?\){_SIGN}")
 _MAPPED = re.compile(rf"\s*(?:→|->|=>)\s*(?:softmax|probs?|probabilities)(?:{_SIGN}|\s*\Z)", re.I)
@@ -64,13 +58,13 @@ _SCORES = re.compile(r"\b(?:logits?|scores?|inputs?|z|x)\b|z_i|x_i", re.IGNORECA
 
 def wrong_shares(text: Text, known: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the rows and columns that cannot be shares of 1, except where an error is known."""
-    if not _ABOUT_SHARES.search(text.content):
+    if not re.search("softmax|attention|attn|prob", text.content, re.IGNORECASE):
         return
     found = [*_in_brackets(text), *(_in_columns(text) if text.markup is Markup.MARKDOWN else ())]
     for each in found:
-        around = text.content[: each.start], text.content[each.end :]
         is_known = any(other.start < each.end and each.start < other.end for other in known)
-        if not is_known and not calls_false(*around, is_long=True):
+        near = max(0, each.start - 120), each.end + 40
+        if not (is_known or _FALSE.search(text.content, *near)):
             yield each
 
 
@@ -78,7 +72,8 @@ def _in_brackets(text: Text) -> Iterator[Finding]:
     before, content = list[Grid](), text.content
     for grid in _grids(content):
         rows, start, end = grid
-        line, around = content.rfind("\n", 0, start) + 1, (max(0, start - NEAR), end + NEAR // 4)
+        line = content.rfind("\n", max(0, start - NEAR), start) + 1 or max(0, start - NEAR)
+        around = max(0, start - NEAR), end + NEAR // 4
         near = [other for other in before[-8:] if start - other[2] < NEAR]
         if near and (scores := _scores(content, near[-1], grid)):
             wrong = list(_without_sum(text, rows, is_whole=True))
@@ -122,17 +117,13 @@ def _are_shares(row: Row) -> bool:
     return all(0 <= cell.value <= 1 for cell in row)
 
 
-def _total(row: Row) -> Decimal:
-    return sum((cell.value for cell in row), Decimal(0))
-
-
 def _unit(row: Row) -> Decimal:
     return max((cell.unit for cell in row if not cell.is_whole), default=Decimal(1))
 
 
 def _fits(row: Row) -> bool:
     """Return whether the numbers may add up to 1, rounded or cut."""
-    total, error = _total(row), len(row) * _unit(row)
+    total, error = sum(cell.value for cell in row), len(row) * _unit(row)
     return total - error / 2 <= 1 <= total + error
 
 
@@ -144,9 +135,9 @@ def _without_sum(text: Text, rows: Sequence[Row], *, is_whole: bool) -> Iterator
     is_sure = any(map(_fits, rows)) if is_matrix else is_whole
     low, high = (LEAST, MOST) if is_sure else (1, 1 if is_matrix else JUST_ABOVE)
     for row in rows:
-        if low <= _total(row) <= high and not _fits(row):
-            place = row[0].start, row[-1].end
-            yield Finding(text, *CODES["sum"], *place, place, None, f"{_total(row)}")
+        total, place = sum(cell.value for cell in row), (row[0].start, row[-1].end)
+        if low <= total <= high and not _fits(row):
+            yield Finding(text, *CODES["sum"], *place, place, None, f"{total}")
 
 
 def _unlike(text: Text, row: Row, scores: Row, stands_for: StandsFor) -> Iterator[Finding]:
@@ -174,9 +165,9 @@ def _in_columns(text: Text) -> Iterator[Finding]:
         lines = [x for x in lines if len(x) == len(heads) and not _TOTAL.search(x[0][0])]
         columns = zip(heads, zip(*lines, strict=True), strict=False)
         rows = [(head, row) for head, row in columns if all(cell[1] for cell in row)]
-        read = {head: [_number(cell, 1) for cell in row] for head, row in rows}
-        scores = [row for head, row in read.items() if _SCORES.search(head)]
+        read = [(head, [_number(cell, 1) for cell in row]) for head, row in rows]
+        scores = [row for head, row in read if _SCORES.search(head)]
         is_hot = _HOT.search(text.content, max(0, table.start() - NEAR // 2), table.end(1))
-        for head, row in read.items() if scores and not is_hot else ():
-            if _SOFTMAX.fullmatch(head):
-                yield from _unlike(text, row, scores[0], window)
+        shares = [row for head, row in read if _SOFTMAX.fullmatch(head)]
+        for row in shares if scores and not is_hot else ():
+            yield from _unlike(text, row, scores[0], window)
