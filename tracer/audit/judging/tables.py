@@ -36,9 +36,8 @@ _OPENS = re.compile(r"(?:\[|(?:torch\.)?tensor\(|(?:np\.)?array\(|[\s#>%`*\"])*\
 
 _SIGN = r"\s*(?:=|≈|:|→|->|=>|\\approx|\\rightarrow|\\to)\s*\Z"
 _SHARES = re.compile(
-    r"(?:softmax(?:\}?\([^()]*(?:\([^()]*\)[^()]*)*\)?)?|attention[ _-]weights?|attn_weights?"
-    rf"|\bprobabilit(?:y|ies)|\bprobs?)[*_`]*(?:\s*\([^()]*\))?[*_`]*{_SIGN}",
-    re.IGNORECASE,
+    r"(?i)(?:softmax(?:\}?\([^()]*(?:\([^()]*\)[^()]*)*\)?)?|attention[ _-]weights?|attn_weights?"
+    rf"|\bprobabilit(?:y|ies)|\bprobs?)[*_`]*(?:\s*\([^()]*\))?[*_`]*{_SIGN}"
 )
 _OTHER = re.compile(r"(?i)sigmoid|dropout|\btop[-_ ]?[kp\d]?\b|\bfirst\b|n.t sum|before soft")
 _FALSE = re.compile(r"wrong|incorrect|mistake|should be|[错誤误]|≠|不对", re.IGNORECASE)
@@ -47,9 +46,7 @@ _CLOSED = re.compile(rf"\s*(?:,\s*(?:dim|axis)\s*=\s*-?\d\s*)?\){_SIGN}")
 _MAPPED = re.compile(rf"\s*(?:→|->|=>)\s*(?:softmax|probs?|probabilities)(?:{_SIGN}|\s*\Z)", re.I)
 _HOT = re.compile(r"[Tt]emp|温度|溫度|\bT\b|τ|\\tau")
 
-_TABLE = re.compile(
-    r"^\|(.*softmax.*)\|[ \t]*\n\|[ :|-]+\|[ \t]*\n((?:\|.*\|[ \t]*(?:\n|\Z))+)", re.M | re.I
-)
+_TABLE = re.compile(r"^\|(.*)\|[ \t]*\n\|[ :|-]+\|[ \t]*\n((?:\|.*\|[ \t]*(?:\n|\Z))+)", re.M)
 _CELL = re.compile(rf"(?<=\|)(?:[*$`\\ ]*({_NUMBER})[*$` ]*|[^|\n]+)(?=\|)")
 _TOTAL = re.compile(r"sum|total|rounded|合计|总和", re.IGNORECASE)
 _SOFTMAX = re.compile(r"[*$` ]*softmax(?:\([^()]*\)| \w+put| outcome|值|后| 输出)?[\w*$` ]*", re.I)
@@ -60,8 +57,8 @@ def wrong_shares(text: Text, known: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the rows and columns that cannot be shares of 1, except where an error is known."""
     if not re.search("softmax|attention|attn|prob", text.content, re.IGNORECASE):
         return
-    found = [*_in_brackets(text), *(_in_columns(text) if text.markup is Markup.MARKDOWN else ())]
-    for each in found:
+    columns = _in_columns(text) if text.markup is Markup.MARKDOWN else ()
+    for each in [*_in_brackets(text), *columns]:
         is_known = any(other.start < each.end and each.start < other.end for other in known)
         near = max(0, each.start - 120), each.end + 40
         if not (is_known or _FALSE.search(text.content, *near)):
@@ -72,12 +69,12 @@ def _in_brackets(text: Text) -> Iterator[Finding]:
     before, content = list[Grid](), text.content
     for grid in _grids(content):
         rows, start, end = grid
-        line = content.rfind("\n", max(0, start - NEAR), start) + 1 or max(0, start - NEAR)
         around = max(0, start - NEAR), end + NEAR // 4
+        line = content.rfind("\n", around[0], start) + 1 or around[0]
         near = [other for other in before[-8:] if start - other[2] < NEAR]
         if near and (scores := _scores(content, near[-1], grid)):
-            wrong = list(_without_sum(text, rows, is_whole=True))
-            yield from wrong or _unlike(text, rows[0], scores, as_input)
+            without = [*_without_sum(text, rows, is_whole=True)]
+            yield from without or _unlike(text, rows[0], scores, as_input)
         elif _SHARES.search(content, line, start) and not _OTHER.search(content, *around):
             others = [row for other, *_ in near for row in other if len(row) == len(rows[0])]
             yield from _without_sum(text, rows, is_whole=not all(map(_are_shares, others)))
@@ -89,10 +86,9 @@ def _grids(content: str) -> Iterator[Grid]:
     spans: list[tuple[int, int]] = []
     for span in [*(found.span() for found in _ROW.finditer(content)), None]:
         if spans and not (span and _NEXT_ROW.match(content, spans[-1][1], span[0])):
-            start = spans[0][0]
-            opens = _OPENS.search(content, max(0, start - 100), start)
+            opens = _OPENS.search(content, max(0, spans[0][0] - 100), spans[0][0])
             rows = [[_number(one) for one in _ONE.finditer(content, *each)] for each in spans]
-            yield rows, opens.start() if opens else start, spans[-1][1]
+            yield rows, opens.start() if opens else spans[0][0], spans[-1][1]
             spans = []
         spans += [span] if span else []
 
@@ -159,6 +155,8 @@ def _unlike(text: Text, row: Row, scores: Row, stands_for: StandsFor) -> Iterato
 def _in_columns(text: Text) -> Iterator[Finding]:
     """Yield what is wrong in columns of softmax beside their scores."""
     for table in _TABLE.finditer(text.content):
+        if "softmax" not in table[1].lower():
+            continue
         heads, begin = table[1].split("|"), table.start(2)
         spans = [(begin + line.start(), begin + line.end()) for line in re.finditer(".+", table[2])]
         lines = [list(_CELL.finditer(text.content, *span)) for span in spans]
