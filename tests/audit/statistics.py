@@ -17,13 +17,11 @@ from typing import NamedTuple
 from unittest import mock
 
 from tracer.audit.judging import chains
-from tracer.audit.judging.causes import cause
 from tracer.audit.judging.confirmation import KINDS, Strength, strength
-from tracer.audit.judging.doubts import CHECKS
+from tracer.audit.judging.doubts import CHECKS, doubt
 from tracer.audit.judging.findings import audit
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
-from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import ENDINGS, Text, texts
 from tracer.audit.reasons import Doubt
 from tracer.errors import TracerError
@@ -72,19 +70,16 @@ class Counts:
         """Count the doubts and the evidence of a pair that does not hold."""
         if pair.found.verdict < Verdict.SCALE:
             return
-        left = pair.right if ex.is_printed(pair.left) else pair.left
-        why = cause(left, pair.found)
         found = [f"while read: {reason.name}" for reason in while_read if reason]
         found += [check.__name__.strip("_") for _, check in CHECKS if check(pair)]
         verdict = self.verdict(pair.text, pair.start)
-        if len(found) == 1 and strength(pair, why) is Strength.STRONG:
+        if len(found) == 1 and strength(pair) is Strength.STRONG:
             self.doubts[found[0]][verdict] += 1
-        for kind in KINDS if not found else ():
-            self.kinds[kind.name][verdict] += kind.holds(pair, why)
+        for name, (_, holds) in KINDS.items() if not found else ():
+            self.kinds[name][verdict] += holds(pair)
 
     def audited(self, text: Text) -> None:
         """Audit a text, and count."""
-        doubt = chains.doubt
 
         def counted(pair: Pair, *while_read: Doubt | None) -> Doubt | None:
             self.add(pair, *while_read)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import run
 from tracer.audit import auditing
 from tracer.audit.judging.findings import Audit, audit
 from tracer.audit.project.settings import settings
@@ -67,30 +67,6 @@ def test_several_files_and_folders_each_once(here: Path) -> None:
 def test_standard_input_is_read() -> None:
     assert codes("-", stdin=FALSE) == ["-:1 A01"]
     assert codes("-", "--exclude", "*", stdin=FALSE) == ["-:1 A01"]
-
-
-def test_a_notebook_names_its_cells() -> None:
-    cells = [
-        {"cell_type": "markdown", "source": ["# Sums\n", "So $2 + 2 = 5$.\n"]},
-        {"cell_type": "code", "source": "x = 2 * 3\n# 2 * 3 = 7", "outputs": [{"text": "1+1=3"}]},
-    ]
-    Path("a.ipynb").write_text(json.dumps({"cells": cells}))
-    assert codes("a.ipynb") == ["a.ipynb:cell 1:2 A01", "a.ipynb:cell 2:2 A01"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.md", "2 + 2 = 5 <!-- audit: ignore -->\n"),
-        ("a.md", "<!-- audit: ignore -->\n2 + 2 = 5\n"),
-        ("a.tex", "% audit: ignore\n\\[ 2 + 2 = 5 \\]\n"),
-        ("a.rst", ".. audit: ignore\n2 + 2 = 5\n"),
-        ("a.py", "# 2 + 2 = 5  audit: ignore\n"),
-    ],
-)
-def test_a_line_can_be_passed_over(name: str, content: str) -> None:
-    Path(name).write_text(content + "\n2 + 3 = 6\n")
-    assert [found.split()[0] for found in codes(name)] == [f"{name}:{content.count(chr(10)) + 2}"]
 
 
 def test_what_cannot_be_read_is_told_and_the_others_are_judged() -> None:
@@ -189,8 +165,3 @@ def test_a_report_is_written_and_never_over_what_is_read() -> None:
     assert json.loads(Path("out.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
     refused = run("audit", "false.md", "-o", "false.md")
     assert (refused.exit_code, Path("false.md").read_text()) == (2, FALSE)
-
-
-def test_colors_are_for_terminals() -> None:
-    Path("true.md").write_text("2 + 2 = 4\n")
-    assert printed("audit", "true.md") == "1 equation read: 1 hold; 0 signs not read\n"

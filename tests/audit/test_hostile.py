@@ -16,45 +16,25 @@ from tracer.audit.reading.texts import Markup, Text
 LENGTH = 8_000
 
 SIGNS = {
-    "opened": "(",
     "equal": "=",
     "equal apart": "= ",
-    "fractions": "\\frac{",
-    "digits": "1",
     "powers": "^",
-    "powers of e": "e^",
     "braces": "{",
     "chains": "1=",
-    "chains of sums": "1 + 1 = ",
     "chains in brackets": "(1=",
-    "closed": ")=",
-    "signs": "-",
     "bullets": "- ",
-    "roots": "√",
     "lists": "[1,",
     "dollars": "$",
     "displays": "$$ a ",
-    "environments": "\\begin{align}",
     "norms": "‖1",
-    "tags": "<",
     "comments": "<!--",
     "stars": "**a",
     "fences": "`",
-    "versions": "1.1.",
-    "thousands": "1,111",
     "lines": "1 +\n",
-    "true sums": "12 + 34 = 46\n",
     "false sums": "1.55 + 2.55 = 3\n",
-    "false sums of others": "12 + 34 = 49\n",
     "large powers": "9^9999 = 3 ",
     "units": "1\\ \\text{kg}\\cdot\\text{m}",
-    "prices": "$1 + ",
-    "series": "1 + … + 2 = ",
     "commas": "0,5 + 1,25 = ",
-    "mixed numbers": "1½",
-    "rows": "\\\\ [2pt]",
-    "quotes": "> ",
-    "code": "`1",
 }
 
 OPENED = ("", "2 * ", "max(", "[", "x_1 = [", "[3 more: 1.5×10", "softmax(x) = [", "√", "e^", "‖")
@@ -106,18 +86,13 @@ sin cos tan \sin \tan^{-1} sin⁻¹ arccos arctan sinh cosh atanh π \pi ° ^\ci
 FUNCTIONS = _FUNCTIONS.split()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_no_mixture_of_functions_and_angles_raises_anything(seed: int) -> None:
     drawn = random.Random(seed)
     for _ in range(100):
         parts = drawn.choices([*FUNCTIONS, "\n"], k=drawn.randint(3, 60))
         text = drawn.choice(("", " ")).join(parts)
         audited(text, drawn.choice((Markup.MARKDOWN, Markup.LATEX, Markup.PLAIN)))
-
-
-@pytest.mark.parametrize("text", ["tan π = π", r"$\cosh 229 = \pi^{\circ}$"])
-def test_a_doubt_about_no_number_or_a_large_one_raises_nothing(text: str) -> None:
-    audited(text, Markup.MARKDOWN)
 
 
 @pytest.mark.parametrize(

@@ -86,9 +86,9 @@ def weighed(equation: Equation, text: Text) -> Weighing:
             if reason:
                 doubtful.append(Doubtful(text, left.start, right.end, reason))
                 continue
-            wrong = finding(left, right, found, text)
+            wrong = finding(left, right, pair)
             is_far = found.verdict >= Verdict.SCALE
-            sure = strength(pair, wrong.cause) if is_far else Strength.STRONG
+            sure = strength(pair) if is_far else Strength.STRONG
             pairs.append(Weighed(found.verdict, found.decides, wrong, sure, pair.left, pair.right))
     if len(unread) + len(doubtful) == len(equation.signs):
         return Weighing(None, unread, doubtful)

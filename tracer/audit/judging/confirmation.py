@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from enum import IntEnum
-from typing import NamedTuple
 
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
@@ -26,15 +25,6 @@ class Strength(IntEnum):
     NONE = 0
     WEAK = 1
     STRONG = 2
-
-
-class Kind(NamedTuple):
-    """A kind of evidence."""
-
-    name: str
-    strength: Strength
-    holds: Callable[[Pair, str | None], bool]
-    """Whether two sides have it; the cause of their difference is the second argument."""
 
 
 _SLIP = Decimal("0.2")
@@ -57,13 +47,12 @@ _OPENS = re.compile(r"(?:\$|\\[(\[])[\s{]*(?:\\(?:displaystyle|phantom\{[^$]*\}|
 _CLOSES = re.compile(r"(?:[\s}.,;]|\\(?:quad|[,;! ])|\\text\s?\{[^{}$]*\})*(?:\$|\\[)\]])")
 
 
-def strength(pair: Pair, cause: str | None) -> Strength:
-    """Return how strong the evidence at the place of two sides is; `cause` explains them."""
-    found = (kind.strength for kind in KINDS if kind.holds(pair, cause))
-    return max(found, default=Strength.NONE)
+def strength(pair: Pair) -> Strength:
+    """Return how strong the evidence at the place of two sides is."""
+    return max((each for each, holds in KINDS.values() if holds(pair)), default=Strength.NONE)
 
 
-def _is_of_scale(pair: Pair, _: str | None = None) -> bool:
+def _is_of_scale(pair: Pair) -> bool:
     """Return whether only the power of ten is wrong: roots and the like often change units."""
     is_scale = pair.found.verdict is Verdict.SCALE
     changes = any(isinstance(part, ex.Call) and not ex.is_percent(part) for part in pair.parts)
@@ -89,24 +78,24 @@ def _has_unit(pair: Pair) -> bool:
     return not is_read and _UNIT.match(pair.behind) is not None
 
 
-def _is_alone(pair: Pair, _: str | None) -> bool:
+def _is_alone(pair: Pair) -> bool:
     """Return whether the text is short, and no unit explains the result, nor degrees: 2π = 360."""
     has_call = any(isinstance(part, ex.Call) for part in pair.parts)
     is_angle = ex.Constant("π") in pair.parts and not has_call
     return is_short(pair.text) and _is_within(pair, _ALONE) and not (is_angle or _has_unit(pair))
 
 
-def _is_slip(pair: Pair, _: str | None) -> bool:
+def _is_slip(pair: Pair) -> bool:
     return pair.ratio is not None and abs(pair.ratio - 1) <= _SLIP
 
 
-def _follows_a_sign(pair: Pair, _: str | None) -> bool:
+def _follows_a_sign(pair: Pair) -> bool:
     """Return whether the left side itself follows an equals sign: p = 0.3 × 0.5 = 0.2."""
     follows = pair.previous is not None or _NAME.search(pair.before) is not None
     return follows and _is_within(pair, _NAMED) and not _is_negated(pair)
 
 
-def _is_a_formula(pair: Pair, _: str | None) -> bool:
+def _is_a_formula(pair: Pair) -> bool:
     """Return whether dollar signs or brackets hold it alone, with several numbers."""
     is_one = "$" not in "".join(pair.sources)
     begins = pair.previous is not None or _OPENS.search(pair.before)
@@ -115,14 +104,14 @@ def _is_a_formula(pair: Pair, _: str | None) -> bool:
     return has_several and is_one and bool(begins and ends)
 
 
-def _raises(pair: Pair, _: str | None) -> bool:
+def _raises(pair: Pair) -> bool:
     """Return whether the value of a power is given as an approximate one: 0.72^19 ≈ 0.00045."""
     powers = (isinstance(part, ex.Power) for part in ex.every(pair.left))
     is_near = _is_within(pair, _LONG) and not _is_negated(pair)
     return is_near and pair.is_approximate and ex.is_printed(pair.right) and any(powers)
 
 
-def _is_reversed(pair: Pair, _: str | None) -> bool:
+def _is_reversed(pair: Pair) -> bool:
     """Return whether the sides differ in nothing but their signs."""
     return pair.ratio is not None and abs(pair.ratio + 1) < _REVERSED
 
@@ -139,31 +128,28 @@ def _is_negated(pair: Pair) -> bool:
     return pair.ratio is not None and pair.ratio < 0
 
 
-KINDS = (
-    Kind("near the result", Strength.STRONG, _is_slip),
-    Kind(
-        "a known mistake",
-        Strength.STRONG,
-        lambda pair, cause: (
-            cause is not None and pair.found.verdict is Verdict.FALSE and not _is_negated(pair)
-        ),
-    ),
-    Kind("after an equals sign", Strength.STRONG, _follows_a_sign),
-    Kind(
-        "many numbers",
-        Strength.STRONG,
-        lambda p, _: len(p.numbers) >= _MANY and _is_within(p, _LONG),
-    ),
-    Kind("a formula of its own", Strength.STRONG, _is_a_formula),
-    Kind("a power", Strength.STRONG, _raises),
-    Kind("a short text", Strength.STRONG, _is_alone),
-    Kind(
-        "a power of ten", Strength.STRONG, lambda p, _: _is_of_scale(p) and not _may_be_a_prefix(p)
-    ),
-    Kind("a prefix", Strength.WEAK, _is_of_scale),
-    Kind("the other sign", Strength.WEAK, _is_reversed),
-)
-"""The kinds of evidence."""
+def _is_of_a_mistake(pair: Pair) -> bool:
+    is_false = pair.found.verdict is Verdict.FALSE
+    return is_false and pair.cause is not None and not _is_negated(pair)
+
+
+def _has_many(pair: Pair) -> bool:
+    return len(pair.numbers) >= _MANY and _is_within(pair, _LONG)
+
+
+KINDS: dict[str, tuple[Strength, Callable[[Pair], bool]]] = {
+    "near the result": (Strength.STRONG, _is_slip),
+    "a known mistake": (Strength.STRONG, _is_of_a_mistake),
+    "after an equals sign": (Strength.STRONG, _follows_a_sign),
+    "many numbers": (Strength.STRONG, _has_many),
+    "a formula of its own": (Strength.STRONG, _is_a_formula),
+    "a power": (Strength.STRONG, _raises),
+    "a short text": (Strength.STRONG, _is_alone),
+    "a power of ten": (Strength.STRONG, lambda p: _is_of_scale(p) and not _may_be_a_prefix(p)),
+    "a prefix": (Strength.WEAK, _is_of_scale),
+    "the other sign": (Strength.WEAK, _is_reversed),
+}
+"""The kinds of evidence: how strong each is, and whether two sides have it."""
 
 
 def is_short(text: Text) -> bool:

@@ -68,7 +68,6 @@ class Meaning:
     log: str = "ln"
     turn: str = "radians"
     gelu: str = "gelu"
-    vectors: str = "dot"
 
 
 USUAL = Meaning()
@@ -78,15 +77,13 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
     """Yield all combinations of meanings in some expressions, the usual one first."""
     found = [part for expression in expressions for part in ex.every(expression)]
     named = {part.name for part in found if isinstance(part, ex.Call)}
-    rows = any(isinstance(part, ex.Vector) for part in found)
-    if not named and not rows:
+    if not named:
         yield USUAL
         return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
     turns = ("radians", "degrees") if named & OF_ANGLES else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
-    vectors = ("dot", "each") if rows else ("dot",)
-    for each in product(logs, turns, gelus, vectors):
+    for each in product(logs, turns, gelus):
         yield Meaning(*each)
 
 
@@ -117,7 +114,7 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
         case ex.Product(factors):
             value = of(factors[0][1])
             for sign, factor in factors[1:]:
-                value = _times(sign, value, of(factor), meaning)
+                value = _times(sign, value, of(factor))
             return value
         case ex.Power(base, exponent):
             power, value = scalar(of(exponent)), of(base)
@@ -217,10 +214,9 @@ def _pair(of: Callable[[Interval, Interval], Interval], a: Value, b: Value) -> V
     return tuple(_pair(of, a, y) for y in b)
 
 
-def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
+def _times(sign: str, a: Value, b: Value) -> Value:
     """Multiply by shape: two vectors give their dot product, a matrix and a vector a vector."""
-    in_pairs = sign == "/" or (sign == "*" and meaning.vectors == "each")
-    if in_pairs or not (isinstance(a, tuple) and isinstance(b, tuple)):
+    if sign == "/" or not (isinstance(a, tuple) and isinstance(b, tuple)):
         return _pair(operator.truediv if sign == "/" else operator.mul, a, b)
     if _is_matrix(b):
         columns = _columns(b)

@@ -8,8 +8,8 @@ from decimal import Context, Decimal
 from functools import cached_property
 from typing import NamedTuple
 
-from tracer.audit.judging.causes import cause
 from tracer.audit.judging.judgement import Judgement, Verdict
+from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Side
 from tracer.audit.reading.texts import Place, Text
@@ -167,9 +167,9 @@ def _scale(side: ex.Expression) -> Decimal:
     return Decimal(100 if ex.is_percent(of) else 1)
 
 
-def finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
+def finding(left: Side, right: Side, pair: Pair) -> Finding:
     """Return the finding for two sides that do not agree with the digits as printed."""
-    start, end = left.start, right.end
+    start, end, found, text = pair.start, pair.end, pair.found, pair.text
     if ex.is_printed(left.expression) and not ex.is_printed(right.expression):
         left, right = right, left
     figure = wrong(right.expression, found.place)
@@ -184,7 +184,7 @@ def finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
         marks=marks,
         printed=source(*marks, text) if figure else None,
         computed=computed,
-        cause=cause(left.expression, found),
+        cause=pair.cause,
         certain=between(found, scale),
         right=None if figure else other,
     )

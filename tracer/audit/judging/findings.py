@@ -23,11 +23,9 @@ from tracer.audit.reading.texts import Text
 from tracer.audit.reading.vocabulary import SIGN
 from tracer.audit.reasons import Doubt
 
-ENOUGH = 10
-"""This many equations in which rounding could hide an error show how a text computes."""
-
-EXCEPTIONS = 10
-"""One equation in this many may be an exception."""
+ENOUGH, EXCEPTIONS = 10, 10
+"""So many equations in which rounding could hide an error show how a text computes; one in so many
+may be an exception."""
 
 SEVERAL = 5
 """With fewer equations that differ, as many may be mistakes."""

@@ -155,8 +155,6 @@ def _compared(left: ex.Expression, right: ex.Expression) -> Judgement | None:
             found = _judged(left, right, meaning)._replace(meaning=meaning)
         except ArithmeticError:  # undefined, or too large
             continue
-        if not found.verdict.holds and meaning.vectors == "each":
-            continue  # an elementwise product of vectors is rarely meant: no error
         if best is None or found.verdict < best.verdict:
             best = found
     return best

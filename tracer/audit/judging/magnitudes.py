@@ -72,7 +72,7 @@ def judged_as_sizes(
         (value * point(other)).meets(may_be) for value in scaled for other in (Decimal(1), *others)
     ):
         return Judgement(Verdict.ROUNDED, figure, unit, figure)
-    if ex.is_printed(left):
+    if ex.is_printed(left) or not scaled:
         return None
     nearest = min(scaled, key=lambda value: abs((value.middle / figure).ln()))
     off = (figure - value.middle for value in scaled if is_between(value.middle, unit))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
+from tracer.audit.judging.causes import cause
 from tracer.audit.judging.judgement import Judgement, Verdict
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.texts import Text
@@ -94,6 +95,12 @@ class Pair:
         if not found.computed or not found.printed:
             return None
         return found.printed / found.computed
+
+    @cached_property
+    def cause(self) -> str | None:
+        """The mistake that gives exactly the printed figure, if a known one does."""
+        swaps = ex.is_printed(self.left) and not ex.is_printed(self.right)
+        return cause(self.right if swaps else self.left, self.found)
 
     def source(self, number: ex.Number) -> str:
         """Return a number as it is written in the text."""

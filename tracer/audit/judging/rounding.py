@@ -193,16 +193,18 @@ def _has_word(pair: Pair, number: ex.Number) -> bool:
 
 _LONG = 5
 """Whole numbers with so many digits are seldom counted, and may be rounded: 1,157,407."""
-_RESULT = r"(?:[≈~]|\\approx|(?:[/÷]|\\[dt]?frac)[^=\n]{1,60}=)[\s$]*"
+_RESULT = re.compile(
+    r"(?:[≈~]|\\approx|(?:[/÷]|\\[dt]?frac)[^=\n]{1,60}=)[\s$]*(?P<number>\d[\d.,{}]*)"
+)
 
 
 def _is_a_result(pair: Pair, number: ex.Number) -> bool:
     """Return whether a whole number of some digits is long, or a rounded result before."""
     if not number.is_whole or number.digits < ex.SIGNIFICANT:
         return False
-    written = re.escape(pair.source(number))
-    is_result = re.search(rf"{_RESULT}{written}(?![\w.,]*\d)", pair.before) is not None
-    return number.digits >= _LONG or is_result
+    written = pair.source(number)
+    results = (found["number"] for found in _RESULT.finditer(pair.before))
+    return number.digits >= _LONG or any(each.rstrip(".,") == written for each in results)
 
 
 def has_whole_quotient(pair: Pair) -> bool:

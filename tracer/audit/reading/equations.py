@@ -112,7 +112,8 @@ def equations(passage: Passage) -> Found:
         if not any(relate[first:at]):
             whole.unread.extend(passage.start + sign for sign, _ in signs[first:at])
             continue
-        part = replace(passage, text=text[begin:end], start=passage.start + begin)
+        place = passage.start + begin
+        part = Passage(text[begin:end], place, passage.kind, passage.decimal)
         found = _Finder(tokens(part), part).found()
         whole.equations.extend(found.equations)
         whole.unread.extend(found.unread)

@@ -24,9 +24,6 @@ class UnreadableError(Exception):
     """The tokens are no expression, or one that is not supported."""
 
 
-_RAISED = frozenset(("sin", "cos", "tan", "tanh", "ln", "log"))
-"""The functions whose exponent may precede their argument."""
-
 END = Token(Is.BREAK, "\n", 0, 0, 0)
 """Stands for the token after the last one."""
 
@@ -165,17 +162,7 @@ class Operands(ABC):
             raise UnreadableError  # a root of another degree
         if name not in FUNCTIONS | {"log2", "log10"}:
             raise UnreadableError
-        if name in _RAISED and following.text[0] == "^":
-            self.go(self.at + 1)
-            return self.raised(name, following)
         return ex.Call(name, self.arguments())
-
-    def raised(self, name: str, sign: Token) -> ex.Expression:
-        """Read cos²(0.5), the power of a call; sin⁻¹ is another function."""
-        exponent = self.exponent(sign)
-        if not isinstance(exponent, ex.Number) or exponent.value <= 0:
-            raise UnreadableError
-        return ex.Power(ex.Call(name, self.arguments()), exponent)
 
     def doubtful(self, name: str) -> ex.Expression:
         """Read σ(0.5) or C(5, 2); σ of whole numbers, and C, may be another function."""

@@ -52,15 +52,15 @@ def passages(text: Text, holding: re.Pattern[str] | None = None) -> Iterator[Pas
     With `holding`, only those in which the pattern is found.
     """
     decimal = "," if _has_decimal_commas(text.content) else "."
-    for raw, start, kind in _READERS[text.markup](ascii_signs(text.content)):
+    for raw, start, kind in _READERS[text.markup](text.content):
         if kind is Kind.MATH:
-            yield Passage(raw, start, kind, decimal)
+            yield Passage(ascii_signs(raw), start, kind, decimal)
             continue
         clean = _CLEANERS.get((text.markup, kind), _inline)
         at = start
         for written in _BLANK_LINES.split(raw):
             if holding is None or holding.search(written):
-                yield Passage(clean(written), at, kind, decimal)
+                yield Passage(clean(ascii_signs(written)), at, kind, decimal)
             at += len(written) + 1
 
 

@@ -47,47 +47,54 @@ _SPACES = {"\\ ": 1, "\\;": 1, "\\:": 1, "&": 2}
 
 _TEXT = "text|textbf|textit|textrm|emph|[mh]box"
 _TOKEN = rf"""
-      (?P<line>\n[ \t\0]*|<br[ ]?/?>)
-    | (?P<space>[ \t\r\0\f\u200b\ufeff]+|\u00a0|\u2009|\u202f)
-    | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}+@[\w-]{{1,40}}\.[A-Za-z]+)
-    | (?P<opaque>
+      (?P<space>[ \t\r\0\f\u200b\ufeff]+|\u00a0|\u2009|\u202f)
+    | (?P<line>\n[ \t\0]*|<br[ ]?/?>)
+    | (?=[A-Za-z])(?:
+        (?P<prose>[A-Za-z]{{2,}}(?:[ ][A-Za-z]{{2,}})*(?=[ ][A-Za-z]{{2}}))
+      | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[\w.]{{1,40}}+@[\w-]{{1,40}}\.[A-Za-z]+)
+      | (?P<times>
+          (?:(?<=\d)[xX](?=\d)|(?:(?<=[\d)\]%][ ])|(?<=\d[KMBTk][ ]))[xX](?=[ ]{{1,3}}[\d($\[-])))
+      | (?P<fold>(?<=\d)x(?=\s(?:more|fewer|less|faster|slower|smaller|larger|bigger|cheaper
+          |better|speedup|reduction)\b))
+      )
+    | (?=\d)(?P<opaque>
         0[xXbBoO][0-9a-fA-F_]+
       | \d{{4}}-\d\d?-\d\d?(?![\d]) | \d\d?/\d\d?/\d{{2,4}}(?!\d)
       | VERSION\d+(?:\.\d+){{2,}} | (?!\d{{1,3}}(?:_\d{{3}})+\b)\d+(?:_\d+)+
       | \d+\.(?=[.])| \d+:\d+(?::\d+)*
       )
-    | \[\d+\ more:\ (?P<rest>-?\d+(?:\.\d+)?(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?)\]
-    | (?P<number>(?:NUMBER|(?<![\w)\].…])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
-    | (?:\\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*))+
-    | \\llap\s?\{{\$ | \$\}} | \\(?:{_TEXT})(?=\s?\{{\s?\\?\$?[-.]?\d)
-    | \\(?:{_TEXT})\s?\{{\s?(?P<text>[^\d\s{{}}\\$][^{{}}\\]{{0,200}})\}}
-    | \\(?:mathrm|operatorname\*?|mathbf|mathit)\s?\{{\s?(?P<symbol>[A-Za-z][^{{}}\\]{{0,200}})\}}
-    | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
-        (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
-    | \\(?P<command>[A-Za-z]+|[^A-Za-z])
-    | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|(?<=\d)_10\b|_\w)
-    | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
-    | (?P<degrees>°|\^\s?(?:\\circ(?![A-Za-z])|\{{\s?\\circ\s?\}}))
-    | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
-    | \{{(?P<lone>[-+])\}}
-    | (?P<times>(?<=\d)[xX](?=\d)|(?:(?<=[\d)\]%][ ])|(?<=\d[KMBTk][ ]))[xX](?=[ ]{{1,3}}[\d($\[-]))
-    | (?P<fold>(?<=\d)x(?=\s(?:more|fewer|less|faster|slower|smaller|larger|bigger|cheaper
-        |better|speedup|reduction)\b))
-    | (?P<cjk>[{CJK}]+)
-    | (?P<prose>[A-Za-z]{{2,}}(?:[ ][A-Za-z]{{2,}})*(?=[ ][A-Za-z]{{2}}))
-    | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
-    | (?P<power>\*\*)
-    | (?P<arrow>-+>)
+    | (?=[\d.])(?P<number>(?:NUMBER|(?<![\w)\].…])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
     | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=>|=~(?!\d)|=<(?=\s)|<<+|>>+|\+\++|--+(?!>)|//+)
     | (?P<relation>=\ ?~(?=\d)|[=＝≈≃≅])
-    | (?P<cells>\|{{2,}}(?=[\0$])|(?<=[\0$])\|{{2,}}|\|{{3,}})
-    | (?P<norm>\|\||‖)
+    | (?P<arrow>-+>)
+    | (?P<power>\*\*)
+    | (?=[\^_ᵀ°{{])(?:
+        (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|(?<=\d)_10\b|_\w)
+      | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
+      | (?P<degrees>°|\^\s?(?:\\circ(?![A-Za-z])|\{{\s?\\circ\s?\}}))
+      | \{{(?P<lone>[-+])\}}
+      )
     | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√%@!＋－％–])
+    | \[\d+\ more:\ (?P<rest>-?\d+(?:\.\d+)?(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?)\]
     | (?P<open>[(\[{{⌊⌈])
     | (?P<close>[)\]}}⌋⌉])
+    | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
+    | (?P<cjk>[{CJK}]+)
+    | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
+    | (?=\\)(?:
+        (?:\\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*))+
+      | \\llap\s?\{{\$ | \\(?:{_TEXT})(?=\s?\{{\s?\\?\$?[-.]?\d)
+      | \\(?:{_TEXT})\s?\{{\s?(?P<text>[^\d\s{{}}\\$][^{{}}\\]{{0,200}})\}}
+      | \\(?:mathrm|operatorname\*?|mathbf|mathit)\s?\{{\s?(?P<symbol>[A-Za-z][^{{}}\\]{{0,200}})\}}
+      | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
+          (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
+      | \\(?P<command>[A-Za-z]+|[^A-Za-z])
+      )
+    | \$\}} | (?P<money>[$€£¥₹])
+    | (?P<cells>\|{{2,}}(?=[\0$])|(?<=[\0$])\|{{2,}}|\|{{3,}})
+    | (?P<norm>\|\||‖)
     | (?P<comma>[,;](?=.?))
     | (?P<ellipsis>\.\.\.+|…)
-    | (?P<money>[$€£¥₹])
     | (?P<break><-+(?=\s)|[:.?→←↔⇒⟹<>≤≥≠—|&\#{CUT}，。、；：！？（）【】《》•∎\ufe0f]
         |[\u2500-\u257f\u25a0-\u25ff\u2600-\u2714\u2720-\u274b\u2798-\u27bf\U0001f300-\U0001faff])
     | (?P<mark>["'`“”‘’«»「」『』]|_(?![\w{{\\]))
