@@ -105,6 +105,7 @@ CODES: dict[Verdict | str, tuple[str, str, str]] = {
     Verdict.CONSISTENT: ("A08", "unrounded", "note"),
     "two values": ("A05", "two values", "warning"),
     "sum": ("A06", "sum is not 1", "warning"),
+    "softmax": ("A06", "not the softmax", "warning"),
     "norm": ("A07", "not normalized", "warning"),
     "rest": ("A09", "not read to the end", "warning"),
 }

@@ -14,6 +14,7 @@ from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
 from tracer.audit.judging.judgement import Verdict, judge
 from tracer.audit.judging.quantities import wrong_row
+from tracer.audit.judging.tables import wrong_shares
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Named, equations
 from tracer.audit.reading.operands import printed_number
@@ -105,6 +106,7 @@ def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
             found.findings += _findings(chain.pairs, roots)
             only = [pair.finding for pair in chain.pairs if pair.verdict is Verdict.CONSISTENT]
             found.findings += only if strict else []
+        found.findings += list(wrong_shares(text, found.findings))
     found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
     return found
