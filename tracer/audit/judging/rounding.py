@@ -194,7 +194,7 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
 def has_whole_quotient(pair: Pair) -> bool:
     """Return whether it holds if 160/136 is 1 or 2; nobody means that beside π and in powers."""
     left, found = pair.left, pair.found
-    if not pair.is_whole or _quotients(pair.right) or _quotients(left) != 1:
+    if not pair.is_whole or _quotients(pair.right) or not _quotients(left):
         return False
     if any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts):
         return False

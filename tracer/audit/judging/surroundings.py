@@ -83,6 +83,10 @@ _LABEL = re.compile(
 )
 
 
+_ARGUMENT = re.compile(r"\s*\([^()]*\)[\s$]*")  # of f(-3)
+_VERB = re.compile(r"\b(?:is|are|was|be|gives?|get|equals?|have|has|ist|sind|est|es|son)\Z")
+
+
 def begins_within(pair: Pair) -> bool:
     """Return whether the text before ends within an expression that the left side belongs to."""
     text, side = pair.before[-_SHORT:], pair.sources[0]
@@ -96,6 +100,8 @@ def begins_within(pair: Pair) -> bool:
         return True
     if side[:1] == "\\" and not blank and re.search(r"[\w)\]}]\.\Z", text):
         return True  # 10.\frac{1}{3}
+    if text[-1].isalpha() and "\n" not in blank and _ARGUMENT.fullmatch(side):
+        return not _VERB.search(text)
     is_operand = text[-1].isdigit() or text[-1] in ")]}"
     ends = "\n\n" if text[-1] == "}" else "\n"
     return is_operand and ends not in blank and not _LABEL.search(text)
