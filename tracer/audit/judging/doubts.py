@@ -65,10 +65,9 @@ def _is_percent_of(pair: Pair) -> bool:
         return False
     found = pair.found
     change = abs((found.computed or Decimal(0)) - 1 - found.printed)
-    return pair.ratio in _HUNDRED or (ex.is_percent(pair.right) and change <= found.unit)
-
-
-_HUNDRED = (Decimal(100), Decimal("0.01"))
+    return pair.ratio in (100, Decimal("0.01")) or (
+        ex.is_percent(pair.right) and change <= found.unit
+    )
 
 
 def _is_of_one_digit(pair: Pair) -> bool:

@@ -39,10 +39,9 @@ def is_deliberate(pair: Pair) -> bool:
     return bool(_FALSE.search(sentence.lower()) or _FALSE.search(rest.lower()))
 
 
-_STATEMENT = 4
-"""What is false on purpose has seldom more numbers than this, or decimals."""
-_NEAR, _NEAR_A_LONG_ONE = 120, 40
-"""Words that call an equation false are at most this many characters away."""
+_STATEMENT, _NEAR, _NEAR_A_LONG_ONE = 4, 120, 40
+"""What is false on purpose has seldom more numbers than this, or decimals; words that say so are at
+most so many characters away, and nearer if it is longer."""
 _ROUNDED = re.compile(
     r"[\s$`*)(,→-]*(?:rounded|cap(?:s|ped)\b|clamp|clip|truncat|limited|(?:auf|ab)?gerundet|arrondi"
     r"|redonde|四舍五入|取整|반올림|올림)"
