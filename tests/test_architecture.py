@@ -119,7 +119,7 @@ def test_a_renderer_knows_documents_only(module: str) -> None:
             },
         ),
         ("pathspec", {"tracer.audit.project.paths"}),
-        ("jinja2", {"tracer.checkpoints.chat_template", "tracer.renderers.page.as_html"}),
+        ("jinja2", {"tracer.checkpoints.template_sandbox", "tracer.renderers.page.as_html"}),
         ("yaml", {"tracer.scenario.nodes", "tracer.scenario.reader", "tracer.scenario.writer"}),
         ("starlette", {"tracer.serve.application"}),
         ("uvicorn", {"tracer.serve.protocol", "tracer.serve.server"}),

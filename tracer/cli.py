@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tracer import __version__
 from tracer.console import streams
 from tracer.errors import printable
 from tracer.files.inputs import registered
@@ -40,6 +39,8 @@ def main(
 ) -> None:
     """Worked calculations of a transformer decoder in which every printed equation is true."""
     if version:
+        from tracer import __version__  # the distribution's metadata, which few commands need
+
         sys.stdout.write(f"decoder-trace {__version__}\n")
         raise typer.Exit
     if context.invoked_subcommand is None:

@@ -330,20 +330,26 @@ def given(trace: Trace, values: Mapping[str, Any]) -> Trace:
 
 
 def attribute(
-    trace: Trace, entry: str, *, instead_of: str | None = None, by: str = "part"
+    trace: Trace,
+    entry: str,
+    *,
+    token: str | int | None = None,
+    instead_of: str | None = None,
+    by: str = "part",
 ) -> Attribution:
     """Split an entry, such as `logits[la,pizza]`, into what each part of the model adds.
 
-    With `instead_of`, it is the difference from another word's logit. `by` is part, token or
-    neuron.
+    With `token`, as in `explain`, the entry may leave out its row: `logits[,pizza]`. With
+    `instead_of`, it is the difference from another word's logit. `by` is part, token or neuron.
 
     Raises:
         TracerError: there is no such entry, it is no sum of parts, or an option does not fit.
     """
     _check_type(trace, Trace, TRACE)
     _check_type(entry, str, "the address of an entry")
-    other = [] if instead_of is None else [f"--instead-of={instead_of}"]
-    request: Any = parse(["attribute", entry, f"--by={by}", *other])
+    options = {"--token": token, "--instead-of": instead_of, "--by": by}
+    words = [f"{name}={given}" for name, given in options.items() if given is not None]
+    request: Any = parse(["attribute", entry, *words])
     found: Attribution = request.parts(trace._run)
     return found
 

@@ -68,14 +68,17 @@ def places(name: str, names: Sequence[str]) -> list[int]:
 
 
 def position_of(token: str, tokens: tuple[str, ...]) -> int:
-    """The place, counted from 0, of a token given by its position or its text."""
+    """The place, counted from 0, of a token given by its position or its text.
+
+    One of several with the same text is given as texts show it: `the (1)`.
+    """
     positions = [str(position) for position in range(1, len(tokens) + 1)]
     if token in positions:
         return positions.index(token)
-    found = places(token, tokens)
-    if len(found) == 1:
-        return found[0]
-    if found:
+    for names in (tokens, distinct(tokens)):
+        if len(found := places(token, names)) == 1:
+            return found[0]
+    if found := places(token, tokens):
         several = ", ".join(str(place + 1) for place in found[:SEVERAL])
         several += " …" * (len(found) > SEVERAL)
         message = f"the token {token!r} occurs at several positions, choose one: {several}"

@@ -166,6 +166,60 @@ def test_a_line_finds_its_result_and_its_operands(folder: Path) -> None:
     assert (scores["row"], scores["column"]) == ("sun", "sea")
 
 
+def test_a_function_names_its_argument(folder: Path) -> None:
+    """The score of sun and sea is 1.9615, and e^1.9615 = 7.110; d_k is 2."""
+    found = drafted("## Softmax of sun\n\ne^1.9615 = 7.110\n\nEach is divided by √2 before.\n")
+    places = {each["printed"]: (each["address"], each.get("column")) for each in found}
+    assert places == {
+        "1.9615": (f"{HEAD}.scores", "sea"),
+        "7.110": (f"{HEAD}.exp", "sea"),
+        "2": (f"{HEAD}.d_k", None),
+    }
+
+
+def test_a_list_is_read_as_a_row(folder: Path) -> None:
+    """The exponentials 6.121, 7.110 and 5.801 of sun have the sum 19.032."""
+    found = drafted("Who sun attends to:\n\n- first 0.32\n- then 0.37\n- last 0.30\n")
+    places = [(each["address"], each["row"], each["column"]) for each in found]
+    assert places == [(f"{HEAD}.weights", "sun", token) for token in ("sun", "sea", "sky")]
+
+
+def test_a_wrong_number_is_recognized_where_it_is_printed_again(folder: Path) -> None:
+    """The key of sea is [0.662, 1.432]."""
+    text = "The key of sea is [0.662, 1.423].\n\nThe 1.423 is its largest number.\n"
+    first, again = drafted(text, code=1)
+    assert (first["row"], again["row"], again["column"]) == ("sea", "sea", "k₂")
+    assert again["address"] == f"{HEAD}.key"
+
+
+def test_labels_place_a_matrix_that_is_out_of_date(folder: Path) -> None:
+    labels = "- labels: {value: [warm, wet]}\n          W_Q"
+    Path("my.yaml").write_text(SCENARIO.replace("- W_Q", labels), encoding="utf-8")
+    rows_of = " ".join(rf"\\ \text{{{token}}} & 7.25 & 8.5" for token in ("sun", "sea", "sky"))
+    head = r"\[ V = \begin{bmatrix} & \text{warm} & \text{wet}"
+    found = drafted(rf"{head} {rows_of} \end{{bmatrix}} \]", code=1)
+    assert [(each["address"], each["row"]) for each in found] == [
+        (f"{HEAD}.value", token) for token in ("sun", "sea", "sky")
+    ]
+
+
+def test_products_with_0_may_be_left_out(folder: Path) -> None:
+    """Weights and values of sea and the tokens before it: 0.651 · 1.137 and 0.349 · 2.306."""
+    Path("my.yaml").write_text(SCENARIO.replace("mask: none\n", ""), encoding="utf-8")
+    found = drafted("What sea hears: 0.740 + 0.805 = 1.545\n")
+    products = [each for each in found if each.get("part") == "products"]
+    assert [(each["row"], each["printed"]) for each in products] == [
+        ("sea", ["0.740", "0.805", "_"])
+    ]
+
+
+def test_each_clause_of_a_line_names_its_own_numbers(folder: Path) -> None:
+    """Only the words tell the queries of sun and of a token like it apart."""
+    Path("my.yaml").write_text(SCENARIO.replace("[0.42, 1.58]", "[1.31, 0.27]"), encoding="utf-8")
+    found = drafted("q of sea = [0.898, 1.522], q of sun = [0.898, 1.522]")
+    assert [each["row"] for each in found] == ["sea", "sun"]
+
+
 def test_what_is_ambiguous_is_marked(folder: Path) -> None:
     """The words look the same, and so do their rows."""
     Path("my.yaml").write_text(SCENARIO.replace("[0.42, 1.58]", "[1.31, 0.27]"), encoding="utf-8")

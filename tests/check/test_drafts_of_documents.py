@@ -27,8 +27,12 @@ from tracer.scenario.loading import load
 
 DOCUMENTS = Path(__file__).parents[3] / "shared" / "documents"
 NAMES = {"alex": "000", "science": "001", "gpt2-small": "002", "comics": "003", "pizza": "004"}
-RIGHT, WRONG = 0.70, 0.05
-"""The least share of numbers with the right address, and the most with a wrong one, unmarked."""
+PUBLISHED = 1_458
+"""The numbers that the documents publish, also those for which the scenarios have no address."""
+RIGHT, WRONG = 0.72, 0.01
+"""The least share of them with the right address, and the most with a wrong one, unmarked."""
+LEAST = {"alex": 0.95, "science": 0.90, "comics": 0.80, "pizza": 0.85}
+"""The least share with the right address of the numbers that have one in the scenario."""
 
 Place = tuple[int, str]
 """A line of the text, and a number there."""
@@ -75,7 +79,8 @@ def drafted(match: Match, within: Pass) -> Iterator[tuple[Place, Key]]:
     for k, number in enumerate(n for row in match.rows for n in row):
         line = match.group.lines[k // length] if len(match.rows) > 1 else match.line
         if part == "products":
-            index, term = tuple(i or 0 for i in at), k
+            terms = [i for i, is_shown in enumerate(match.candidate.shown) if is_shown]
+            index, term = tuple(i or 0 for i in at), terms[k]
         else:
             found = np.unravel_index(k, free) if free else ()
             pairs = zip(found, at, strict=True)
@@ -94,7 +99,7 @@ def tally(name: str) -> Tally:
             want[entry[0]].append(entry[1])
     [path] = DOCUMENTS.glob(f"{NAMES[name]}*")
     left = groups(path.name, path.read_text(encoding="utf-8"))
-    for candidates in all_candidates(loaded):
+    for candidates in all_candidates(loaded) if loaded.scenario.has_numbers else ():
         found = matched(left, candidates)
         left = [group for group in left if all(match.group is not group for match in found)]
         for match in found:
@@ -121,13 +126,12 @@ def tally(name: str) -> Tally:
 def test_most_numbers_of_the_documents_get_their_address() -> None:
     """Shapes and numbers of parameters, which a draft leaves out, count as missing."""
     every = [tally(name) for name in NAMES]
-    total = sum(each.total for each in every)
-    assert sum(each.right for each in every) >= RIGHT * total, every
-    assert sum(each.wrong for each in every) <= WRONG * total, every
+    assert sum(each.right for each in every) >= RIGHT * PUBLISHED, every
+    assert sum(each.wrong for each in every) <= WRONG * PUBLISHED, every
 
 
-@pytest.mark.parametrize("name", ["alex", "science", "comics", "pizza"])
+@pytest.mark.parametrize("name", LEAST)
 def test_hardly_any_address_is_wrong_and_unmarked(name: str) -> None:
     found = tally(name)
-    assert found.wrong <= WRONG * found.total, found
-    assert found.right > found.missing, found
+    assert found.wrong <= 0.04 * found.total, found
+    assert found.right >= LEAST[name] * found.total, found

@@ -12,6 +12,7 @@ from tests.helpers import tiny_models
 from tests.helpers.command import printed, problems, run
 from tests.helpers.tiny_checkpoints import gguf_llama, write_gguf
 from tracer.checkpoints.chat_template import ChatTemplate
+from tracer.errors import TracerError
 
 MESSAGE = "the a"
 TEMPLATES = {
@@ -118,3 +119,28 @@ def test_a_model_without_a_template_is_refused(tmp_path: Path) -> None:
     assert "this model has no chat template" in " ".join(problems(run("run", file)))
     ids = tiny_models.naming(folder(tmp_path, chat_template="a"), token_ids=[1], chat=True)
     assert "chat needs a text, not token_ids" in " ".join(problems(run("run", ids)))
+
+
+ENDLESS = {
+    "loops": "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+    "a recursive loop": (
+        "{% for a in range(999) recursive %}{% if loop.depth < 4 %}{{ loop(range(999)) }}"
+        "{% endif %}{% endfor %}"
+    ),
+    "a macro": (
+        "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(99) }}"
+    ),
+    "a power": "{{ 9 ** 999999999 }}",
+    "a long text": "{{ 'a' * 10 ** 12 }}",
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_template_that_computes_for_very_long_is_refused(kind: str) -> None:
+    with pytest.raises(TracerError, match=r"chat template: .*more than 1"):
+        ChatTemplate("file", ENDLESS[kind], {}).around(MESSAGE)
+
+
+def test_a_long_loop_within_the_budget_is_rendered() -> None:
+    source = "{% for a in range(50000) if a % 10000 == 0 %}{{ loop.revindex }}{% endfor %}"
+    assert ChatTemplate("file", source, {}).around(MESSAGE) == "54321"

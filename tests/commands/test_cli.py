@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.small_scenario import SMALL, changed
 from tracer import __version__
+from tracer.requests.loader import FILES, load
 from tracer.scenario.loading import bundled
 
 TITLES = {"alex": "Alex decides where to eat", "science": 'What follows "i like data science"?'}
@@ -105,6 +107,8 @@ def test_what_is_no_scenario_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refused("run", "alx.yaml") == f"alx.yaml: {told}"
     assert refused("run", "qqqq") == "qqqq: no such file or scenario\n"
     assert refused("run", "folder") == "folder: a folder, expected a scenario\n"
+    (tmp_path / "mine.yaml").mkdir()
+    assert refused("run", "mine.yaml") == "mine.yaml: a folder, expected a scenario\n"
     (tmp_path / "gpt2").mkdir()
     for model in ("gpt2/config.json", "some.gguf"):
         (tmp_path / model).write_bytes(b"\xff")
@@ -150,6 +154,80 @@ def test_a_token_that_is_there_twice_needs_its_position() -> None:
     assert told.endswith(": 1, 3\n")
     assert "position 3 of 3" in printed("run", "-", "--token", "3", stdin=twice)
     assert "position 2 of 3" in printed("run", "-", "--token", "b", stdin=twice)
+
+
+OF_A_TOKEN = {
+    **{"value": "value logits[,x]", "why": "why logits[,x]", "attribute": "attribute logits[,x]"},
+    **{"step": "step query", "page": "page --attribute logits[,x] -o page.html"},
+    "compare": "compare --train",
+}
+"""The words of a command that need more than its name."""
+WITH_TOKEN = [name for name in FILES if "token" in {each.name for each in load(name).options()}]
+PREDICTING = (
+    changed(("[a, b]", "[a, b, a, ' ]\\n']"), ("layers:", "  ' ]\\n': [5, 6]\nlayers:")).replace(
+        "'", '"'
+    )
+    + "vocabulary: [x, y]\nunembedding: {W_U: [[1, 0], [0.5, 1]]}\ntargets: [x, y, x, y]\n"
+)
+
+
+@pytest.mark.parametrize("command", WITH_TOKEN)
+def test_a_token_is_spelled_alike_in_every_command(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(PREDICTING)
+
+    def followed(token: str) -> str:
+        ran = run(*shlex.split(OF_A_TOKEN.get(command, command)), *source, "--token", token)
+        assert (ran.exit_code, ran.stderr) == (0, "")
+        return Path("page.html").read_text() if command == "page" else ran.stdout
+
+    source = ["-s", "mine.yaml"]
+    assert followed("2") == followed("b") == followed(" b")
+    assert followed("3") == followed("a (3)") != followed("2")
+    assert followed("4") == followed(" ]\n") == followed("]")
+    for token, wrong in {"a": "several positions, choose one: 1, 3", "z": "no token 'z'"}.items():
+        ran = run(*shlex.split(OF_A_TOKEN.get(command, command)), *source, "--token", token)
+        assert ran.exit_code == 2 and wrong in ran.stderr
+
+
+def test_a_token_is_the_row_of_an_address() -> None:
+    def value(*words: str) -> str:
+        return printed("value", "-s", "pizza", *words)
+
+    assert value("logits[,pizza]", "--token", "la") == value("logits[la,pizza]")
+    assert value("logits[la,pizza]", "--token", "4") == value("logits[la,pizza]")
+    assert value("logits", "--token", "la") == value("logits[la] as row")
+    assert value("logits[la]", "--token", "la") == value("logits[la] as row")
+    assert value("logits as table", "--token", "la") == value("logits[la] as table")
+    assert value("prediction", "--token", "la") == value("prediction[la]")
+    assert value("encoder.output", "--token", "like") == value("encoder.output[2] as row")
+    of_name = value("blocks.0.attn.hook_z[1][,1]", "--token", "la")
+    assert of_name == value("layer1.attention.head2.output[la,1]")
+
+
+MISPLACED = {
+    "logits[Me,pizza]": "logits[Me,pizza]: the row is 'Me', but --token la is 'la'",
+    "logits[2]": "logits[2]: the row is 'Me', but --token la is 'la'",
+    "layer1.ffn.W_1": "--token: layer1.ffn.W_1 has no row for each token",
+    "loss": "--token: loss has no row for each token",
+    "encoder.output": "no token 'la', expected 1 to 3 or its text",
+    "logits[zz,pizza]": "logits: no token 'zz', expected 1 to 5 or a label, such as '<START>'",
+    "no such": "no: no such value",
+}
+
+
+@pytest.mark.parametrize("address", MISPLACED)
+def test_a_token_that_is_not_the_row_of_an_address(address: str) -> None:
+    assert refused("value", address, "-s", "pizza", "--token", "la") == f"{MISPLACED[address]}\n"
+
+
+def test_a_token_has_a_row_only_where_it_goes() -> None:
+    ran = refused("value", "layer1.ffn.expert2.output", "-s", "experts", "--token", "1")
+    assert ran == "--token: layer1.ffn.expert2.output has no row for 'cats'\n"
+    purr = printed("value", "layer1.ffn.expert2.output", "-s", "experts", "--token", "2")
+    assert purr == printed("value", "layer1.ffn.expert2.output[purr] as row", "-s", "experts")
 
 
 def test_a_token_may_look_like_a_number() -> None:

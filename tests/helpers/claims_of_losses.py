@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from tests.helpers.claims_of_reasons import inside
-from tests.helpers.judge import Check, Judge, Said, number, told_apart
+from tests.helpers.judge import Check, Judge, Said, as_shown, number, told_apart
 
 AVERAGED = "The losses are {how:averaged|added up} over all "
 NUMBERS = AVERAGED + "numbers and all positions with a target."
@@ -121,6 +121,20 @@ def the_loss(at: Judge, said: Said) -> None:
         assert (said["how"] == "sum") == is_sum(at) and int(said["all"]) == positions(at)
 
 
+def at_the_token(at: Judge, said: Said) -> None:
+    losses = at.values["loss.token"]
+    assert said["who"] == at.who
+    if not said["word"]:  # a loss of numbers: all rows, or those of words that have a target
+        assert asked(at)["kind"] != "cross_entropy"
+        assert said["n"] in losses["printed"]
+        return
+    targets = at.values["loss.target"]["data"]
+    with_target = [i for i, word in enumerate(targets) if word in at.spec["vocabulary"]]
+    row = at.token if len(losses["data"]) == len(targets) else with_target.index(at.token)
+    assert said["n"] == losses["printed"][row]
+    assert said["word"] == as_shown(targets[at.token]) and at.token in with_target
+
+
 def guessing(at: Judge, said: Said) -> None:
     words, times = len(at.spec["vocabulary"]), positions(at) if is_sum(at) else 1
     assert asked(at).get("kind", "cross_entropy") == "cross_entropy" and words > 1
@@ -198,6 +212,7 @@ def step_against(at: Judge, said: Said) -> None:
 
 
 CLAIMS: dict[str, Check] = {
+    "The loss at “{who:name}” is {n}[of:; the correct word is “{word:name}”].": at_the_token,
     "The loss L is {n}[over:, the {how:sum|mean} over {all:int} positions].": the_loss,
     "The backward pass begins at the logits. The gradient of a position's loss is the probability minus t, which is 1 for the correct word and 0 for every other word. For the correct word and the most probable other one after “{who:name}”:": begins_backward,
     "A small step against this gradient raises the logit of the correct word and lowers all others.": step_against,

@@ -38,7 +38,7 @@ WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
 REFUSED = (
     "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
-    "the mask shows later tokens|probability is too small to compute with"
+    "the mask shows later tokens|has no target|probability is too small to compute with"
 )
 MOVED = (
     ("--momentum", "0.5", "--clip", "0.1", "--steps", "2"),
@@ -214,7 +214,7 @@ BUNDLED = (
     ("run", "comics", ("--token", "1", "--no-mask")),
     ("run", "alex", ("--token", "2", "--carry", "never")),
     ("loss", "pizza", ()),
-    ("loss", "comics", ()),
+    ("loss", "comics", ("--token", "2")),
     ("generate", "pizza", ("--worked", "--kv-cache", "--max-tokens", "3")),
     ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "5")),
     ("generate", "picture", ("--worked", "--max-tokens", "2")),
@@ -474,8 +474,11 @@ def test_other_losses() -> None:
     for loss in LOSSES:
         targets = {} if "target" in loss else {"targets": ["b", "none"]}
         for more in ({}, words) if loss["kind"] == "squared" else (words,):
+            asked = {**spec, **more, **targets, "loss": loss}
             for command in ("loss", "train"):
-                assert wrong(command, {**spec, **more, **targets, "loss": loss}) == []
+                assert wrong(command, asked) == []
+            for token in ("1", "2"):
+                assert wrong("loss", asked, "--token", token) == []
     for second in ("bab", "bba"):
         batch = [{"tokens": list("aba"), "targets": list(each)} for each in (second, "bab")]
         for command in ("loss", "train", "tutorial"):

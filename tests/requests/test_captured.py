@@ -173,6 +173,9 @@ def test_a_number_is_traced_back_to_the_file(llama: Path) -> None:
     assert re.search(r"layer1\.ffn\.residual, given:", printed)
     assert ": layer1.ffn.residual. " in said(printed)
     assert re.search(r"layer2\.ffn\.residual, given:", text("why", llama, "output[3,1]"))
+    assert text("why", llama, "model.layers.1.input_layernorm[3,1]") == printed
+    ours, theirs = ("layer2.attention.head1.query[3,1]", "blocks.1.attn.hook_q[0][3,1]")
+    assert text("why", llama, theirs) == text("why", llama, ours)
 
 
 def test_a_typed_scenario_is_computed_and_compared_as_a_whole(tmp_path: Path) -> None:

@@ -116,6 +116,8 @@ def test_examples_work_as_they_are_printed(
 WRONG = {
     "rum": "No such command 'rum'. Did you mean 'run'?",
     "xyzzy": "No such command 'xyzzy'.",
+    "my.yaml": "No such command 'my.yaml'. Did you mean 'run my.yaml'?",
+    "alex --token Emma": "No such command 'alex'. Did you mean 'run alex'?",
     "--verson": "No such option: --verson (Possible options: --version)",
     "run": "Missing argument 'SCENARIO'.",
     "step": "Missing argument 'NAME'.",

@@ -74,8 +74,8 @@ REFUSED = {
     "train and "
     "--output, where it is safetensors",
     "lens pizza --word la -f npz -o x": "--word: works only with a text or --format json, not npz",
-    "page alex --attribute output[1,1] --token 2 -o x": "--attribute: works only with the whole "
-    "pass, not --token, --layer, --head or --train",
+    "page alex --attribute output[1,1] --layer 1 -o x": "--attribute: works only with the whole "
+    "pass, not --layer, --head or --train",
     "compare pizza --pair 1": "--pair: works only with --pairs",
     "page alex --by token -o x": "--by: works only with --attribute",
     "page pizza --instead-of la -o x": "--instead-of: works only with --attribute",

@@ -58,15 +58,17 @@ def test_a_key_of_other_programs_is_not_likened_to_one_of_ours(key: str, told: s
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "key", "place"),
     [
-        ("layers:", "W_O: [[1]]\nlayers:", "6:1: W_O: a key of layers.attention"),
-        (END, f"{END}      heads: []\n", "15:7: layer1.ffn.heads: a key of layers.attention"),
-        (END, f"{END}    epsilon: 0\n", "15:5: layer1.epsilon: a key of layers.attention.norm"),
+        ("layers:", "W_O: [[1]]\nlayers:", "6:1: W_O", "layers.attention"),
+        (END, f"{END}      heads: []\n", "15:7: layer1.ffn.heads", "layers.attention"),
+        (END, f"{END}    epsilon: 0\n", "15:5: layer1.epsilon", "layers.attention.norm"),
     ],
 )
-def test_a_key_of_another_place_is_told_from_an_unknown_one(old: str, new: str, told: str) -> None:
-    assert problems((old, new)) == [f"f.yaml:{told}"]
+def test_a_key_of_another_place_is_told_from_an_unknown_one(
+    old: str, new: str, key: str, place: str
+) -> None:
+    assert problems((old, new)) == [f"f.yaml:{key}: not a key here, but of {place}"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,7 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ("final_norm: {gain: [1]}", "14: final_norm.gain: 1 number, expected 2 (one per feature)"),
         (
             "final_norm: {placement: pre}",
-            "14: final_norm.placement: a key of layers.attention.norm",
+            "14: final_norm.placement: not a key here, but of layers.attention.norm",
         ),
         ("softmax: x", "1: softmax: expected plain or shifted, got 'x'"),
         (

@@ -19,14 +19,23 @@ from tests.helpers.command import printed, problems, run
 from tests.helpers.mutated_files import npz
 from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import Scenario, to_yaml
-from tests.helpers.small_scenario import END, changed
+from tests.helpers.small_scenario import END, SMALL, changed
 from tests.helpers.whole_scenarios import whole_scenarios
+from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.data.quote import quoted
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.errors import TracerError
 from tracer.lesson.texts.lookup import find
 from tracer.scenario.activations import activations
 from tracer.scenario.loading import load, parse
-from tracer.scenario.other_names import family_of, names_by_address, names_of, transformer_lens
+from tracer.scenario.other_names import (
+    address_of_hook,
+    family_of,
+    names_by_address,
+    names_of,
+    transformer_lens,
+)
+from tracer.scenario.own_keys import OWN
 
 HOOKS = {
     *("hook_embed", "hook_pos_embed", "ln_final.hook_scale", "ln_final.hook_normalized"),
@@ -234,6 +243,21 @@ def test_a_name_that_is_not_one_value_is_an_error(command: list[str], message: s
             "why blocks.0.mlp.hook_post[Alex,1] --depth 1",
             "why layer1.ffn.activation[Alex,1] --depth 1",
         ),
+        ("step hook_embed", "step embedding"),
+        ("step hidden_states[1]", "step output"),
+        (
+            "value blocks.0.attn.hook_pattern[0,1,3,0] as percent",
+            "value layer1.attention.head2.weights[4,1] as percent",
+        ),
+        ("why attentions[0][0,1,3,0]", "why layer1.attention.head2.weights[4,1]"),
+        ("value blocks.0.attn.hook_q[0,3,1,0]", "value layer1.attention.head2.query[4,1]"),
+        ("value hidden_states[1][0,3,2]", "value output[4,3]"),
+        ("value blocks.0.ln1.hook_scale[0,3,0]", "value layer1.attention.norm.std[4]"),
+        (
+            "check alex --figure attentions[0][0,1,3,0]=0.9",
+            "check alex --figure attentions[0][1][4,1]=0.9",
+        ),
+        ("train pizza --parameter blocks.0.mlp.W_in", "train pizza --parameter layer1.ffn.W_1"),
         ("step blocks.0.attn.hook_pattern[1]", "step layer1.attention.head2.weights"),
         ("step blocks.0.attn.hook_pattern --head 2", "step layer1.attention.head2.weights"),
         ("step model.decoder.layers.0.self_attn.q_proj", "step query"),
@@ -253,7 +277,93 @@ def test_a_name_that_is_not_one_value_is_an_error(command: list[str], message: s
     ],
 )
 def test_a_name_is_accepted_like_an_address(theirs: str, ours: str) -> None:
-    assert printed(*words(theirs)) == printed(*words(ours))
+    ran = run(*words(theirs))
+    assert ran == run(*words(ours))
+    assert ran.exit_code < 2
+
+
+def test_indices_of_an_array_are_no_labels() -> None:
+    stdin = changed(("[a, b]", "[2, 1]"), ("  a:", "  2:"), ("  b:", "  1:"))
+    asked = ("value", "hook_embed[0,0,1]", "-s", "-")
+    assert printed(*asked, stdin=stdin) == "2\n"
+
+
+KEYS = """
+    norm: {placement: pre}
+rounding: {digits: {"*.query": 1, DIGITS: 5}}
+given: {HEAD: [[1], [2]]}
+notes: {NOTE: "It is {value HEAD[b,1]}.", EMBEDDING: On embeddings.}
+vocabulary: [x, y]
+unembedding: {W_U: [[1, 0], [0, 1]]}
+training: [{tokens: [a, b], targets: [x, y], given: {HIDDEN: [[1], [3]]}}]
+optimizer: {trains: [TRAINED]}
+"""
+THEIRS = {
+    **{"DIGITS": "blocks.*.attn.hook_pattern", "HEAD": "blocks.0.attn.hook_q"},
+    **{"NOTE": "blocks.0.attn.hook_q", "EMBEDDING": "hook_embed"},
+    **{"HIDDEN": "transformer.h.0.mlp.c_fc", "TRAINED": "blocks.?.mlp.W_out"},
+}
+OURS = {
+    **{"DIGITS": "layer1.attention.head1.weights", "HEAD": "layer1.attention.head1.query"},
+    **{"NOTE": "layer1.attention.head1.query", "EMBEDDING": "embedding"},
+    **{"HIDDEN": "layer1.ffn.hidden", "TRAINED": "layer1.ffn.W_2"},
+}
+
+
+def with_keys(keys: dict[str, str]) -> str:
+    text = KEYS
+    for key, name in keys.items():
+        text = text.replace(key, f'"{name}"' if key != "HEAD" else name)
+    return changed((END, END.rstrip("\n") + text))
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "train", "value layer1.attention.head1.weights[b,a] -s"]
+)
+def test_keys_of_a_scenario_are_accepted_like_addresses(command: str) -> None:
+    theirs, ours = (printed(*command.split(), "-", stdin=with_keys(k)) for k in (THEIRS, OURS))
+    assert theirs == ours
+    if command == "run":
+        assert "It is 2." in theirs and "On embeddings." in theirs
+
+
+def test_a_key_that_is_not_one_value_is_an_error() -> None:
+    query = "blocks.0.attn.hook_q"
+    one = f"given:\n  mask: [[0, 0], [0, 0]]\n  {query}[0]: [[1], [2]]\n"
+    twice = problems(run("run", "-", stdin=changed((END, f"{END}{one}  {query}: [[1], [2]]\n"))))
+    assert twice == [f"<stdin>:18:3: {query}: given twice, also as {query}[0]"]
+    misfit = problems(
+        run("run", "-", stdin=changed((END, END + one.replace("[[1], [2]]", "[[1]]"))))
+    )
+    address = "layer1.attention.head1.query"
+    assert misfit == [f"<stdin>:17:3: {address}: given as 1×1 numbers, expected 2×1 numbers"]
+    several = FUSED + f"given: {{{query}: [[1]]}}\n"
+    [told] = problems(run("run", "-", stdin=several))
+    assert told.startswith(f"<stdin>:12:9: {query}: {NOT_ONE}")
+
+
+def test_no_name_begins_like_an_address() -> None:
+    for name in TYPED:
+        found = names_of(load(name).scenario)
+        assert [n for n, addresses in found.items() if OWN.match(n) and n not in addresses] == []
+    layouts = [family.layout.names.values() for family in FAMILIES.values()]
+    assert [name for names in layouts for name in names if OWN.match(name)] == []
+
+
+def test_hooks_of_any_layer_have_the_addresses_of_one() -> None:
+    found = names_of(parse(SMALL, "x.yaml"))
+    for hook, [address, *_] in found.items():
+        if hook.startswith("blocks.0.") and ".ln" not in hook and "hook_" in hook:
+            for typed, layer in ((hook, "1"), (hook.replace("0", "*", 1), "*")):
+                try:
+                    own = address_of_hook(typed)
+                except TracerError as error:
+                    assert "depends on the model" in str(error)
+                    assert hook.endswith(("mlp.hook_post", "hook_resid_pre"))
+                else:
+                    assert own == address.replace("layer1", f"layer{layer}").replace(".head1", "")
+    assert address_of_hook("layer*.ffn.output") == "layer*.ffn.output"
+    assert address_of_hook("hook_embed") == "embedding"
 
 
 def words(command: str) -> list[str]:

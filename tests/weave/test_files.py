@@ -202,6 +202,26 @@ def test_a_command_that_fails(page: Path, command: str) -> None:
     assert refused(page, f"a\n{block(command)}").startswith(WRONG[command])
 
 
+def test_a_mark_without_a_scenario_is_told_which_one_it_is_about(page: Path) -> None:
+    told = f"1:1: {WEIGHTS}: no token 'b', expected 1 to 4 or a label, such as 'Frank'"
+    without = refused(page, block(f"value {WEIGHTS}[b,a]"))
+    assert without == f"{told}; the mark names no scenario, so it is about alex"
+    assert refused(page, block(f"value {WEIGHTS}[b,a] -s alex")) == told
+
+
+def test_a_path_that_starts_in_the_current_folder_is_told_apart(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = page.parent / "docs"
+    docs.mkdir()
+    monkeypatch.chdir(page.parent)
+    told = "1:1: mine.yaml: no such file or scenario"
+    where = "its path starts at the folder of the text that names it"
+    assert refused(docs / "page.md", block("run mine.yaml")) == f"{told}; {where}"
+    page.with_name("mine.yaml").unlink()
+    assert refused(docs / "page.md", block("run mine.yaml")) == told
+
+
 @pytest.mark.parametrize("command", ["run mine.yaml -oout.md", "step query -s mine.yaml -oout.md"])
 def test_a_command_that_writes_with_an_attached_value(page: Path, command: str) -> None:
     assert refused(page, block(command)) == "1:1: a woven command writes no files"

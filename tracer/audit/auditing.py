@@ -39,7 +39,7 @@ def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
     progress.report(f"audit {count(len(found), 'file')}")
     for number, (path, is_named) in enumerate(found.values(), 1):
         progress.report(f"audit {path}", number, len(found))
-        yield audited_file(str(path), settings, is_named=is_named)
+        yield audited_file(path.as_posix(), settings, is_named=is_named)
     yield from (Result(problem.file or "", problems=(problem,)) for problem in problems)
 
 

@@ -35,7 +35,10 @@ MOST_ADDRESSES = 4
 
 @dataclass(frozen=True)
 class Shown:
-    """What a request shows: one address, or all addresses that begin with it and a dot."""
+    """What a request shows: one address, or all addresses that begin with it and a dot.
+
+    It is as typed until the scenario is known.
+    """
 
     address: str
     through_residuals: bool = False

@@ -29,22 +29,23 @@ class ChatTemplate:
     def around(self, message: str) -> str:
         """Return a user's message as the model reads it, up to where its answer begins.
 
-        A template is a program of the model's author; it runs in Jinja's sandbox.
+        A template is a program of the model's author; it runs in Jinja's sandbox, with a budget.
 
         Raises:
-            TracerError: the template is no program, refuses the message, or leaves the sandbox.
+            TracerError: the template is no program, refuses the message, leaves the sandbox, or
+                computes for very long.
         """
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
+        from tracer.checkpoints.template_sandbox import BudgetSandbox
 
         # Environment, filter and functions are those of transformers.
-        jinja = ImmutableSandboxedEnvironment(
+        jinja = BudgetSandbox(
             trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
         )
         jinja.filters["tojson"] = _as_json
         jinja.globals |= {"raise_exception": _refuse, "strftime_now": datetime.now().strftime}
         said = {"messages": [{"role": "user", "content": message}], **self.tokens}
         try:
-            template = jinja.from_string(self.source)
+            template = jinja.template(self.source)
             return template.render(said, tools=None, documents=None, add_generation_prompt=True)
         except Exception as error:  # a program, which can fail in any way
             raise TracerError(Problem(f"the chat template: {error}", self.file)) from None

@@ -57,6 +57,7 @@ class Attribute(options.Illustrated, EntryRequest):
 
     entry: tuple[str, ...] = options.ENTRY
     scenario: str = options.DEFAULT_SCENARIO
+    token: str | None = options.TOKEN
     instead_of: str | None = options.INSTEAD_OF
     by: Split = BY
     terms: Terms | None = options.TERMS

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import typer
 
-from tracer import __version__
+import tracer
 from tracer.audit import Report
 from tracer.audit.auditing import audited
 from tracer.audit.project.configuration import settings, unknown
@@ -108,17 +108,19 @@ class Audit(Command):
             weak=self.all,
             kinds=kinds,
         )
+        # The version comes from the distribution's metadata, which take their time to read.
+        version = tracer.__version__ if self.form is Report.SARIF else ""
         old = None if self.baseline is None else known(self.baseline)
         with progress.show_activity("audit"):
             found = audited(self.files, chosen)
             results = list(found if old is None else new(found, old))
         if self.output is not None:
             refuse_to_replace(self.output)
-            write([(self.output, rendered(self.form, results, kinds, __version__))])
+            write([(self.output, rendered(self.form, results, kinds, version))])
         elif self.form is Report.TERMINAL:
             sys.stdout.write(colored(results, kinds))
         else:
-            sys.stdout.write(rendered(self.form, results, kinds, __version__))
+            sys.stdout.write(rendered(self.form, results, kinds, version))
         for warning in (each for result in results for each in result.warnings):
             typer.echo(str(warning), err=True)
         if problems := [problem for result in results for problem in result.problems]:

@@ -25,14 +25,17 @@ class Loss(options.Text, PassRequest):
     prints_arrays, is_of_loss = True, True
 
     scenario: str = options.SCENARIO
+    token: str | None = options.TOKEN
     example: int | None = options.EXAMPLE
     given: tuple[str, ...] = options.GIVEN
 
     def explain(self, computed: Computed) -> Content:
         """Explain the loss."""
+        found = computed.trace
+        token = None if self.token is None else self.position(found.tokens)
         if self.format.is_data:
-            return self.data(computed, explained=_loss_steps(computed.trace))
-        return training_pass(computed.trace, full=not self.brief)
+            return self.data(computed, token=token, explained=_loss_steps(found))
+        return training_pass(found, token, full=not self.brief)
 
     def changes(self, computed: Computed, plain: Trace) -> Section:
         """Return what given values change in the loss, which `plain` has not recorded."""

@@ -25,8 +25,8 @@ from tracer.requests.request import Answer, Content
 from tracer.requests.resolve import Computed, Engine
 
 _ALONE = values.Rule(
-    "the whole pass, not --token, --layer, --head or --train",
-    lambda r: not (r.token or r.layer or r.head or r.train),
+    "the whole pass, not --layer, --head or --train",
+    lambda r: not (r.layer or r.head or r.train),
 )
 _OF_STEPS = values.Rule(
     "steps of the forward pass, not --train or --attribute", lambda r: not (r.train or r.attribute)
@@ -112,6 +112,7 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
             request = Attribute(
                 entry=(self.attribute,),
                 scenario=self.scenario,
+                token=self.token,
                 instead_of=self.instead_of,
                 by=self.by,
                 brief=self.brief,

@@ -28,9 +28,11 @@ class Value(options.Rounded, EntryRequest):
     examples = ('value "output[Alex,spicy]"', 'value "output[Alex] as row"')
     format = Format.TERMINAL  # a mark sets that of the text around it
     heading = HeadingLevel.NONE
+    prints_rows = True
 
     entry: tuple[str, ...] = options.ENTRY
     scenario: str = options.DEFAULT_SCENARIO
+    token: str | None = options.TOKEN
     sequence: int | None = options.SEQUENCE
     example: int | None = options.EXAMPLE
     given: tuple[str, ...] = options.GIVEN
@@ -45,4 +47,4 @@ class Value(options.Rounded, EntryRequest):
     def explain(self, computed: Computed) -> Content:
         """Return the numbers as all texts print them."""
         notation = Notation.MATHEMATICS if self.math else NOTATIONS[self.format]
-        return quoted(computed.trace, self.entry, notation)
+        return quoted(computed.trace, [self.asked(computed.trace)], notation)

@@ -22,6 +22,7 @@ class Why(options.Text, EntryRequest):
 
     entry: tuple[str, ...] = options.ENTRY
     scenario: str = options.DEFAULT_SCENARIO
+    token: str | None = options.TOKEN
     depth: int | None = values.count(
         "Go back this many steps. Default: all the way; in a trained model, 3.",
         least=0,

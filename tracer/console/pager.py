@@ -10,6 +10,9 @@ from contextlib import contextmanager
 LESS = "FRX"
 """Options of less: quit if the text fits on one screen, keep colors, leave the text on screen."""
 
+_OF_LESS = {"LESS": LESS, **({"LESSCHARSET": "utf-8"} if sys.platform == "win32" else {})}
+"""What less is told, unless the environment tells it otherwise; Windows has no locale to ask."""
+
 
 def page(text: str) -> bool:
     """Show a text in the pager, if standard output is a terminal and the text does not fit on it.
@@ -25,7 +28,7 @@ def page(text: str) -> bool:
     sys.stdout.flush()
     with _left_to_the_pager():
         try:
-            subprocess.run(command, input=written, env={"LESS": LESS, **os.environ}, check=False)
+            subprocess.run(command, input=written, env={**_OF_LESS, **os.environ}, check=False)
         except OSError:
             return False
     return True
@@ -48,7 +51,9 @@ def _command() -> list[str] | None:
     names = ("DECODER_TRACE_PAGER", "PAGER")
     named = next((os.environ[name] for name in names if name in os.environ), "less")
     try:
-        command = shlex.split(named, posix=os.name != "nt")
+        # Windows separates folders with backslashes, and quotes a path that has spaces.
+        is_windows = sys.platform == "win32"
+        command = [word.strip('"') for word in shlex.split(named, posix=not is_windows)]
     except ValueError:
         return None
     return command if command and shutil.which(command[0]) else None

@@ -52,8 +52,10 @@ def _end(problems: Sequence[Problem]) -> NoReturn:
 class _Stream(io.TextIOWrapper):
     """One of the program's standard streams, which fails at most once."""
 
-    def __init__(self, buffer: io.BufferedWriter, encoding: str, line_buffering: bool) -> None:
-        super().__init__(buffer, encoding, "backslashreplace", line_buffering=line_buffering)
+    def __init__(
+        self, buffer: io.BufferedWriter, encoding: str, newline: str | None, line_buffering: bool
+    ) -> None:
+        super().__init__(buffer, encoding, "backslashreplace", newline, line_buffering)
 
     def write(self, text: str) -> int:
         try:
@@ -76,19 +78,35 @@ class _Stream(io.TextIOWrapper):
 class _Output(_Stream):
     def _fail(self, error: OSError) -> None:
         super()._fail(error)
-        if error.errno == errno.EPIPE:  # `| head`: the reader has all that it wants
+        if _has_gone(error):  # `| head`: the reader has all that it wants
             return
         reason = "it is closed" if error.errno == errno.EBADF else error.strerror
         raise TracerError(Problem(f"cannot be written: {reason}", "standard output"))
 
 
-def _taken_over(stream: TextIO | None) -> tuple[io.BufferedWriter, str, bool]:
-    """Return a stream's buffer, its encoding, and whether it is line-buffered."""
+def _taken_over(stream: TextIO | None) -> tuple[io.BufferedWriter, str, str | None, bool]:
+    """Return a stream's buffer, its encoding, its line ends, and whether it is line-buffered.
+
+    What Windows writes to a file or a pipe is UTF-8 with line feeds, as on other systems: the
+    code page there lacks most of the signs. PYTHONIOENCODING sets another encoding.
+    """
     if not isinstance(stream, io.TextIOWrapper):
         # Closed: the null device, opened read-only, gets its file descriptor and fails like it.
-        return os.fdopen(os.open(os.devnull, os.O_RDONLY), "wb"), "utf-8", True
-    encoding, line_buffering = stream.encoding, stream.line_buffering
+        return os.fdopen(os.open(os.devnull, os.O_RDONLY), "wb"), "utf-8", "\n", True
+    encoding, newline, line_buffering = stream.encoding, None, stream.line_buffering
+    if _is_windows() and not stream.isatty():
+        encoding = encoding if "PYTHONIOENCODING" in os.environ else "utf-8"
+        newline = "\n"
     taken = stream.detach()
     if isinstance(taken, io.RawIOBase):  # unbuffered by PYTHONUNBUFFERED: a write may be partial
         taken = io.BufferedWriter(taken)
-    return taken, encoding, line_buffering
+    return taken, encoding, newline, line_buffering
+
+
+def _has_gone(error: OSError) -> bool:
+    """Return whether the reader of a pipe has gone, which Windows calls an invalid argument."""
+    return error.errno == errno.EPIPE or (_is_windows() and error.errno == errno.EINVAL)
+
+
+def _is_windows() -> bool:
+    return sys.platform == "win32"

@@ -41,7 +41,7 @@ class Notation(StrEnum):
 
 IN_CHARACTERS = (Notation.PLAIN, Notation.MARKDOWN)
 
-WITH_LAYOUT = re.compile(rf"(\S.*?)\s+as\s+({'|'.join(Layout)})\s*")
+WITH_LAYOUT = re.compile(rf"(\S.*?)\s+as\s+({'|'.join(Layout)})\s*", re.DOTALL)
 UPRIGHT = re.compile("[0-9.]+")
 """A number that LaTeX sets alike in its text and in its mathematics."""
 

@@ -177,11 +177,14 @@ def has_loss(scenario: Scenario) -> bool:
     """Return whether a position has a target."""
     if scenario.loss.kind != "squared" and scenario.vocabulary is None:
         return False
-    return bool(
-        _numbers(scenario)[0]
-        if scenario.loss.kind != "cross_entropy"
-        else any(targets_of(scenario))
-    )
+    return bool(positions_with_target(scenario))
+
+
+def positions_with_target(scenario: Scenario) -> tuple[int, ...]:
+    """Return the positions that have a target, counted from 0."""
+    if scenario.loss.kind != "cross_entropy":
+        return _numbers(scenario)[0]
+    return tuple(i for i, word in enumerate(targets_of(scenario)) if word is not None)
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:

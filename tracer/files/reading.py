@@ -99,7 +99,12 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no such flag
+    try:
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no such flag
+    except PermissionError:
+        if Path(path).is_dir():  # Windows does not open a folder
+            raise OSError("expected a regular file") from None
+        raise
 
 
 def _content(file: BinaryIO, name: str) -> bytearray:

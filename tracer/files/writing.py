@@ -111,7 +111,9 @@ def _put_back(target: Target, old: Path) -> None:
 def _send(target: Target, text: str | bytes) -> None:
     """Write directly to a pipe, a device or the program's own output."""
     with writing_to(target.name):
-        handle = os.open(target.name, os.O_WRONLY | os.O_APPEND)
+        # Without O_BINARY, Windows would write each line feed as two characters.
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        handle = os.open(target.name, flags)
         with os.fdopen(handle, "wb") as stream:
             stream.write(_encoded(text))
 

@@ -80,7 +80,8 @@ def capture(
         path: a .npz or .safetensors file.
         names: addresses by names of modules, such as {"blocks.*.attn.proj":
             "layer*.attention.output"}. A `*` is a number, from 0 in a name and from 1 in an
-            address. "blocks.*.attn.proj.input" is what a module receives, "blocks.*.attn[1]" the
+            address. A hook of TransformerLens, "blocks.*.hook_attn_out", is accepted as one.
+            "blocks.*.attn.proj.input" is what a module receives, "blocks.*.attn[1]" the
             second tensor that it returns. "layer*.attention.query" are the queries of all heads at
             once, and so on; "layer*.attention.W_QKV" those, the keys and the values side by side.
         only: patterns of addresses, such as ["layer2.*"]; nothing else is kept.

@@ -16,6 +16,7 @@ from tracer.names import closest
 from tracer.pytorch.modules import CONFIG, Modules, described, of_family
 from tracer.pytorch.taps import Tap, taps_of
 from tracer.scenario.model import GRADIENT
+from tracer.scenario.other_names import address_of_hook
 
 _MODULE = re.compile(r"(?P<module>.*?)(?P<input>\.input)?(\[(?P<item>[0-9]+)\])?")
 _FUSED = ".W_QKV"
@@ -84,9 +85,10 @@ def _of(pattern: str, address: str, modules: Modules) -> Iterator[Tap]:
     """Yield the taps of modules whose names match a pattern; a `*` stands for a number from 0.
 
     Raises:
-        TracerError: there is no such module; the two patterns do not have as many `*`.
+        TracerError: there is no such module; the two patterns do not have as many `*`; the address
+            of a hook depends on the model.
     """
-    read = _MODULE.fullmatch(pattern)
+    address, read = address_of_hook(address), _MODULE.fullmatch(pattern)
     assert read
     if pattern.count("*") != address.count("*"):
         raise TracerError(

@@ -34,6 +34,13 @@ def with_values(
         TracerError: a value is missing without which nothing can be computed.
     """
     scenario = loaded.scenario
+    if shown is not None:
+        from tracer.scenario.other_names import names_of, own_addresses
+
+        found = own_addresses(shown.address, names_of(scenario))
+        # The values of several heads are those of their attention.
+        address = found[0] if len(found) == 1 else found[0].partition(".head")[0]
+        shown = replace(shown, address=address.partition("[")[0])
     with loaded.locating_problems():
         shapes = trace(loaded.name, scenario, replace(options, arithmetic=SHAPES))
     part = CapturedPart(shapes, path, dump, shown if scenario.on_demand else None)

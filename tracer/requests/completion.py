@@ -72,7 +72,9 @@ def tokens(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Complete tokens by their text, or by their position if the text cannot be typed."""
     found = _trace(ctx).tokens
     return [
-        token if _is_a_word(token) and found.count(token) == 1 else str(position)
+        token
+        if _is_a_word(token) and not token.isdecimal() and found.count(token) == 1
+        else str(position)
         for position, token in enumerate(found, 1)
     ]
 

@@ -121,12 +121,15 @@ def _scenario_named(args: list[str]) -> list[str]:
 
     A single word is a step or an address, even if a scenario has the same name.
     """
-    from tracer.scenario.loading import bundled
-
     if not args[1:] or args[1].startswith("-") or "-s" in args:
         return args
-    is_scenario = args[0].endswith((".yaml", ".yml")) or args[0] in bundled()
-    return ["-s", *args] if is_scenario else args
+    return ["-s", *args] if _is_scenario(args[0]) else args
+
+
+def _is_scenario(word: str) -> bool:
+    from tracer.scenario.loading import bundled
+
+    return word.endswith((".yaml", ".yml")) or word in bundled()
 
 
 class Commands(TyperGroup):
@@ -147,6 +150,8 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Load the command of the first word."""
+        if args[0] not in self.commands and _is_scenario(args[0]):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean 'run {args[0]}'?")
         name, command, words = super().resolve_command(ctx, args)
         return name, command and parser(name), words
 

@@ -83,8 +83,9 @@ ENTRY = values.argument(
     offers=completion.addresses,
 )
 TOKEN = values.option(
-    "Follow this token: its position or its text. Default: the last token. If only steps of "
-    "the encoder are shown, it is one of the encoder's tokens.",
+    "Follow this token: its position or its text. Default: the last token. Beside an address, it "
+    "is the row: logits[,pizza] --token la. Of the encoder's steps and rows, it is one of the "
+    "encoder's tokens.",
     *("TOKEN", str),
     short="-t",
     offers=completion.tokens,

@@ -19,7 +19,7 @@ from tracer.lesson.document import Document, Section, Sentence, paragraphs
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.forward_pass import forward_pass
-from tracer.lesson.texts.lookup import find
+from tracer.lesson.texts.lookup import find, with_token
 from tracer.lesson.texts.selection import of_encoder, select, steps
 from tracer.lesson.texts.short import short_text
 from tracer.lesson.working.sums import Terms
@@ -117,6 +117,9 @@ def with_changes(text: Document, changes: Section | Sentence | None) -> Document
 class EntryRequest(PassRequest):
     """A request about one number."""
 
+    prints_rows: ClassVar[bool] = False
+    """Whether `ADDRESS --token T` is the whole row."""
+
     entry: tuple[str, ...]
     """The words of `ADDRESS[ROW,COLUMN] as percent`."""
 
@@ -128,8 +131,8 @@ class EntryRequest(PassRequest):
 
     @property
     def shown(self) -> Shown:
-        """The value that the number belongs to."""
-        return Shown(self.entry[0].partition("[")[0])
+        """The number."""
+        return Shown(self.entry[0])
 
     @property
     def is_of_loss(self) -> bool:
@@ -148,7 +151,18 @@ class EntryRequest(PassRequest):
         Raises:
             TracerError: there is no such value, row or column.
         """
-        return find(trace, " ".join(self.entry))
+        return find(trace, self.asked(trace))
+
+    def asked(self, trace: Trace) -> str:
+        """Return the words with the row that --token names.
+
+        Raises:
+            TracerError: there is no such value or token, or the address names another row.
+        """
+        words = " ".join(self.entry)
+        if self.token is None:
+            return words
+        return with_token(trace, words, self.token, " as row" * self.prints_rows)
 
 
 class ForwardRequest(PassRequest):

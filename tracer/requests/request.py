@@ -201,4 +201,7 @@ class Request(Command):
             return None
         with reading_from("the current folder"):  # it may be gone
             here = self.output.absolute().parent if self.output else Path.cwd()
-            return Path(os.path.relpath(self.figures, here)).as_posix()
+            try:
+                return Path(os.path.relpath(self.figures, here)).as_posix()
+            except ValueError:  # on Windows, they are on different drives
+                return self.figures.absolute().as_posix()

@@ -18,6 +18,7 @@ from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.files.targets import refused
 from tracer.names import closest, did_you_mean, similar
 from tracer.scenario.model import Scenario, Tied
+from tracer.scenario.own_keys import keys_of, with_own_addresses
 from tracer.scenario.parts import learned
 from tracer.scenario.reader import LINE_BREAK, ScenarioSource, read, with_excerpts
 from tracer.scenario.shapes import shapes
@@ -102,6 +103,9 @@ class Loaded:
             examples = self.scenario.training
             ways = [way, *(("training", i, *way) for i in range(len(examples)))]
             typed = [each for each in ways if data_at(self.source.data, each) is not None]
+            typed = typed or [
+                each for at in ways for each in keys_of(at, self.scenario, self.source)
+            ]
             file = data_at(self.source.data, ("given",))
             if not typed and isinstance(file, str):
                 address = f"{file}: {address}"
@@ -194,10 +198,13 @@ def _bundled(name: str, path: Path) -> Path:
         if _is_model(path):
             what = f"a trained model, expected a scenario with checkpoint: {name}"
         inside = name[: name.rfind("/") + 1]
-        there = (each.name for each in path.parent.glob("*.yaml")) if name else ()
+        there = (each.name for each in path.parent.glob("*.yaml") if each != path) if name else ()
         files = {f"{inside}{file.removesuffix('.yaml')}": f"{inside}{file}" for file in there}
         near = [files.get(each, each) for each in similar(short, [*known, *files])]
-        raise TracerError(Problem(f"{what}{did_you_mean(near)}", name))
+        hint = did_you_mean(near)
+        if path != Path(name) and Path(name).is_file():
+            hint = "; its path starts at the folder of the text that names it"
+        raise TracerError(Problem(f"{what}{hint}", name))
     return known[short]
 
 
@@ -227,7 +234,10 @@ def load_text(text: str, origin: Origin, opened: Opened | None = None) -> Loaded
         source = read(text, origin.file)
         _is_scenario(source)
         scenario = _read(source, name, folder, {} if opened is None else opened)
-        return Loaded(name, _with_activations(scenario, source, folder), source, text)
+        scenario = with_own_addresses(_with_activations(scenario, source, folder), source)
+        if problems := list(_untrainable(scenario, source)):
+            raise TracerError(*problems)
+        return Loaded(name, scenario, source, text)
     except TracerError as error:
         raise TracerError(*_shown(error.problems, text)) from None
 
@@ -277,18 +287,19 @@ def _scenario(source: ScenarioSource, name: str) -> Scenario:
     if is_tied(source.data):
         tied = Tied.model_construct(**dict(scenario.unembedding or ()))
         scenario = scenario.model_copy(update={"unembedding": tied})
-    if problems := list(_untrainable(scenario, source)):
-        raise TracerError(*problems)
     return scenario
 
 
 def _untrainable(scenario: Scenario, source: ScenarioSource) -> Iterator[Problem]:
     """Yield a problem for each pattern that matches no parameter."""
-    known = learned(scenario)
-    for i, pattern in enumerate(scenario.optimizer.trains or ()):
+    trains = scenario.optimizer.trains or ()
+    known = learned(scenario) if trains else ()
+    typed = data_at(source.data, ("optimizer", "trains"))
+    for pattern in trains:
         if not any(fnmatchcase(each, pattern) for each in known):
             message = f"no parameter has the address {pattern!r}{closest(pattern, known)}"
-            yield source.problem(("optimizer", "trains", i), message, "optimizer.trains")
+            item = (typed.index(pattern),) if isinstance(typed, list) and pattern in typed else ()
+            yield source.problem(("optimizer", "trains", *item), message, "optimizer.trains")
 
 
 def _with_activations(scenario: Scenario, source: ScenarioSource, folder: Path) -> Scenario:

@@ -52,6 +52,12 @@ _OF_SUB_LAYERS = {
     **{"mlp.hook_pre": "ffn.hidden", "mlp.hook_post": "ffn.activation"},
     **{"hook_mlp_out": "ffn.output", "mlp.W_out": "ffn.W_2", "mlp.b_out": "ffn.b_2"},
 }
+_HOOKS = {
+    **{name: f"attention.{address}" for name, address in _OF_BLOCK.items() if "hook_" in name},
+    **{name: address for name, address in _OF_SUB_LAYERS.items() if "hook_" in name},
+    "hook_resid_post": "ffn.residual",
+}
+"""The hooks of a layer without norms, whose FFN has no gate."""
 _PLAIN = {"mlp.W_in": "ffn.W_1", "mlp.b_in": "ffn.b_1"}
 _GATED = {
     **{"mlp.W_gate": "ffn.W_1", "mlp.W_in": "ffn.W_3"},
@@ -131,6 +137,23 @@ def own_address(typed: str, names: Names) -> str:
     name = re.split(r"[\[=]", typed, maxsplit=1)[0]
     message = f"several values; choose one with {name}[0] to {name}[{len(found) - 1}]: {listed}"
     raise TracerError(Problem(message, address=name))
+
+
+def address_of_hook(typed: str) -> str:
+    """Return the address of a hook, `blocks.*.attn.hook_z` of any layer; another text as it is.
+
+    Raises:
+        TracerError: the address of the hook depends on the model.
+    """
+    match = re.fullmatch(r"blocks\.(\*|[0-9]{1,9})\.(.+)", typed)
+    if match is None:
+        known = {"hook_embed": "embedding", "unembed.hook_out": "logits", **_OF_MODEL}
+        return known.get(typed, typed)
+    number, name = match.groups()
+    if name not in _HOOKS or name == "mlp.hook_post":  # which a gate makes another value
+        message = "depends on the model, expected an address, such as layer*.ffn.activation"
+        raise TracerError(Problem(message, address=typed))
+    return f"layer{number if number == '*' else int(number) + 1}.{_HOOKS[name]}"
 
 
 def result_of(parameter: str) -> str:

@@ -166,7 +166,7 @@ def _unknown(name: str, place: YamlPath, form: type[BaseModel]) -> str:
     here = closest(name, _fields_at(place[:-1], form))
     everywhere = dict(reversed(list(_keys(form, ""))))  # the first of several places
     if name in everywhere:
-        return f"a key of {everywhere[name] or 'the scenario'}{here}"
+        return f"not a key here, but of {everywhere[name] or 'the scenario'}{here}"
     elsewhere = [f"{key!r} is a key of {everywhere[key]}" for key in similar(name, everywhere)]
     return f"unknown key{here or '; '.join(['', *elsewhere[:1]])}"
 

@@ -37,7 +37,10 @@ def listening(port: int | None) -> socket.socket:
     """
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows, SO_REUSEADDR would let another program listen at the same port.
+        exclusive = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
+        option = socket.SO_REUSEADDR if exclusive is None else exclusive
+        bound.setsockopt(socket.SOL_SOCKET, option, 1)
         bound.bind((ADDRESS, port or 0))
     except OSError as error:
         bound.close()

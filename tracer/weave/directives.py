@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
@@ -49,7 +50,14 @@ def renderer(path: Path) -> Renderer:
             if words[0] != "value":
                 raise TracerError(Problem("in a formula, only the command value is woven"))
             request.math = True
-        text = request.rendered(request.answer(engine).content, WIDTH)
+        try:
+            text = request.rendered(request.answer(engine).content, WIDTH)
+        except TracerError as error:
+            if type(error) is not TracerError or request.scenario in " ".join(words):
+                raise
+            about = f"; the mark names no scenario, so it is about {request.scenario}"
+            problems = (replace(each, message=each.message + about) for each in error.problems)
+            raise TracerError(*problems) from None
         assert isinstance(text, str)  # only a request that writes a file has bytes
         text = text.strip("\n")
         if language is None and request.format is not Format.MARKDOWN:

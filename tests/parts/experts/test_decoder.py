@@ -125,7 +125,7 @@ MISFITS = {
         "layer1.ffn.shared.W_2 row 1: 1 column, expected 2 (as many as in the first expert)"
     ),
     "router: [[1, 1], [1, 1]], shared: {W_1: [[1], [1]], residual: true}": (
-        "layer1.ffn.shared.residual: a key of"
+        "layer1.ffn.shared.residual: not a key here, but of"
     ),
 }
 

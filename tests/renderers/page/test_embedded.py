@@ -14,7 +14,7 @@ import pytest
 import tracer
 from tests.helpers.browser import violations
 from tests.helpers.command import printed, run
-from tests.test_docs import fences
+from tests.helpers.examples import fences
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(13, 17, 23)"

@@ -34,7 +34,8 @@ OTHER_WORDS = {
     "dot": "raw unscaled product",
     "mean": "μ average",
     "variance": "σ2",
-    "std": "σ deviation",
+    "std": "σ deviation √ sqrt",
+    "scale": "√ sqrt",
     "deviation": "centered deviations subtract",
     "squared": "square squares",
     "hidden": "h hidden",
@@ -51,6 +52,13 @@ OTHER_WORDS = {
     "concat": "concatenate concatenated",
     "logits": "z logit",
     "loss": "l cross-entropy",
+    "token": "loss log ln",
+    "index": "position positions",
+    "token_ids": "token id ids index",
+    "mask": "masked block",
+    "W_U": "unembedding lm head vocab vocabulary wo",
+    "W_1": "ffn",
+    "W_2": "ffn",
 }
 """What texts call a value, by the last part of its address."""
 
@@ -59,12 +67,14 @@ OTHER_WORDS = {
 class Candidate:
     """A row, a column or a number of a value, or the products in the line of a number.
 
-    `at` has an index for each axis; None for the whole axis.
+    `at` has an index for each axis; None for the whole axis. `shown` says
+    for each product whether it is printed.
     """
 
     value: Value
     at: tuple[int | None, ...]
     part: str = "value"
+    shown: tuple[bool, ...] = ()
 
     @property
     def first(self) -> Entry:
@@ -134,7 +144,11 @@ class Candidates:
             for i, row in enumerate(x):
                 for j, column in enumerate(w):
                     with np.errstate(invalid="ignore"):
-                        yield row * column, Candidate(value, (i, j), "products")
+                        found = row * column
+                    yield found, Candidate(value, (i, j), "products", (True,) * len(found))
+                    if any(found) and not all(found):  # those with 0 may be left out
+                        shown = tuple(map(bool, found))
+                        yield found[found != 0], Candidate(value, (i, j), "products", shown)
 
     def _numbers(self) -> Iterator[tuple[float, Candidate]]:
         for value, array in self.arrays.items():
@@ -162,6 +176,18 @@ class Candidates:
                 sign = plain(symbol.base + symbol.below + symbol.above)[0]
             found[value] = (sign, frozenset(called), of_step - {"the", "of", "after"})
         return found
+
+    @cached_property
+    def functions(self) -> dict[Value, tuple[frozenset[str], frozenset[str]]]:
+        """What each value is called as the result of a function, and what uses it."""
+        names = self.names
+        own = {v: names[v][1] | names[v][2] | set(v.address.split(".")) for v in self.values}
+        users: dict[Value, set[str]] = {value: set() for value in self.values}
+        for record in self.trace.records:
+            for value in record.inputs:
+                if value in users and record.output in own:
+                    users[value] |= own[record.output]
+        return {value: (own[value], frozenset(users[value])) for value in self.values}
 
     def followed(self, candidate: Candidate) -> Entry:
         """Return where the first number of a candidate was computed; it may be a copy."""

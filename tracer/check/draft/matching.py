@@ -7,36 +7,35 @@ number between its operands.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from tracer.check.draft.candidates import Candidate, Candidates, words, words_of_labels
+from tracer.check.draft.candidates import Candidate, Candidates
+from tracer.check.draft.evidence import Evidence
+from tracer.check.draft.likeness import (
+    closeness,
+    digits_of,
+    likeness,
+    says_enough,
+)
+from tracer.check.draft.naming import Naming, is_labelled
 from tracer.check.draft.reading import Group, Kind, Row
-from tracer.check.printed import Printed
-from tracer.check.verdicts import operands_of
-from tracer.decoder.comparison import Floats
-from tracer.decoder.value import Entry, Value
 
-ENOUGH, ENOUGH_ALONE, ENOUGH_OF_A_DIGIT = 3.0, 4.0, 6.0
+ENOUGH, ENOUGH_ALONE, ENOUGH_OF_A_DIGIT = 3.0, 4.5, 6.0
 """The least score of a row or a matrix, of a single number, and of one with a single digit."""
-ENOUGH_DIGITS = 4.0
-"""A row or matrix with fewer digits has to agree in all its numbers."""
-ROUGH = 0.02
-"""A number that is so near, relative to its size, may be the same one computed otherwise."""
+ENOUGH_NAMED = 6.0
+"""What the words and the line say of a row with numbers that hardly agree."""
+ENOUGH_INFINITE = 2.0
+"""Only scores and masks have −∞."""
 APART = 1.5
 """Another value with nearly this score is as likely."""
-COUNTED = 1e-9
-"""Whole numbers differ by more."""
-MOST_DIGITS = 5
-"""Further digits of a number say no more."""
 MOST_COMPARED = 40
 """So many candidates with the best numbers are compared by their names."""
-NEAR = (3.0, 1.5, 0.8, 0.5)
-"""The weights of words: before the group in its line, in the lines above it, in the heading."""
+ENOUGH_AGAIN = 3
+"""A number with so many digits that is printed again is the same one."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +57,11 @@ class Match:
 def matched(every: Sequence[Group], candidates: Candidates) -> list[Match]:
     """Return the numbers that a value is found for, in the order of the text."""
     matcher = _Matcher(every, candidates)
-    found = [match for group in every if not group.is_single for match in matcher.of_rows(group)]
-    matcher.note(found)
-    alone = [group for group in every if group.is_single]
-    # The second time, the results are known whose lines these numbers stand in.
-    first = [match for group in alone for match in matcher.of_number(group)]
-    matcher.note(first)
-    found += [match for group in alone for match in matcher.of_number(group)]
-    return sorted(found, key=lambda match: (match.line, match.group.column))
+    in_order = [match for alone in (False, True) for match in matcher.of(every, (alone,))]
+    for match in in_order:
+        matcher.evidence.note(match.group, match.rows, match.candidate)
+    # The second time, the results are known whose lines numbers stand in, and their repetitions.
+    return sorted(matcher.of(every, (False, True)), key=lambda each: (each.line, each.group.column))
 
 
 class Scored(NamedTuple):
@@ -80,40 +76,14 @@ class _Matcher:
     """Finds the candidates of groups, in the order of the text."""
 
     def __init__(self, every: Sequence[Group], candidates: Candidates) -> None:
-        self.candidates = candidates
-        self.before: Value | None = None
-        printed: dict[object, list[Printed]] = {}
+        self.candidates, self.naming = candidates, Naming(candidates)
+        self.evidence = Evidence(every, candidates)
+
+    def of(self, every: Sequence[Group], alone: Container[bool]) -> Iterator[Match]:
+        """Yield the matches of single numbers, of others, or of both."""
         for group in every:
-            numbers = [n for row in group.rows for n in row if n.value.is_finite()]
-            printed.setdefault(group.statement, []).extend(numbers)
-        self.printed = {
-            statement: (
-                np.array([float(number.value) for number in numbers]),
-                np.array([0.6 * float(number.unit) for number in numbers]),
-            )
-            for statement, numbers in printed.items()
-        }
-        """The numbers of a statement, which can be a long line, and how far off each can be."""
-        self.place = {id(n): place for of in printed.values() for place, n in enumerate(of)}
-        """The place of a number in its statement."""
-        self.results: dict[object, set[Entry]] = {}
-        """The operands of the results that a statement has."""
-        self.operands: dict[Candidate, list[list[Entry]]] = {}
-
-    def note(self, found: Sequence[Match]) -> None:
-        """Remember the operands of single numbers, with which their statements may begin."""
-        for match in found:
-            if None not in match.candidate.at and match.candidate.part == "value":
-                operands = self.results.setdefault(match.group.statement, set())
-                operands.update(*self.operands_of(match.candidate))
-
-    def operands_of(self, candidate: Candidate) -> list[list[Entry]]:
-        """Return the operands in the line of a number; of a score also those of its product."""
-        if candidate not in self.operands:
-            entry, within = self.candidates.followed(candidate), self.candidates.within
-            found = operands_of(within, entry), within.origins.inputs_of(entry)
-            self.operands[candidate] = [each for each in found if each]
-        return self.operands[candidate]
+            if group.is_single in alone:
+                yield from self.of_number(group) if group.is_single else self.of_rows(group)
 
     # --- rows and matrices -----------------------------------------------------------------------
 
@@ -135,109 +105,63 @@ class _Matcher:
 
     def _as_matrix(self, group: Group) -> Iterator[Scored]:
         shape = len(group.rows), len(group.rows[0])
+        flat = tuple(number for row in group.rows for number in row)
         for value, array in self.candidates.arrays.items():
             if array.shape == shape:
-                parts = [_likeness(row, array[i : i + 1])[0] for i, row in enumerate(group.rows)]
-                score = sum(max(part, -1.0) for part in parts)
-                if max(parts) > 0 and _says_enough(score, group.rows):
-                    candidate = Candidate(value, (None, None))
-                    yield Scored(score, score + self._by_name(group, candidate, 0), candidate)
+                parts = [likeness(row, array[i : i + 1])[0] for i, row in enumerate(group.rows)]
+                like = sum(max(part, -1.0) for part in parts) if max(parts) > 0 else 0.0
+                like = max(float(like), float(closeness(flat, array.reshape(1, -1))[0]))
+                candidate = Candidate(value, (None, None))
+                if (like > 0 and says_enough(like, group.rows)) or is_labelled(group, value):
+                    yield self._scored(group, candidate, max(like, 0.0))
 
     def _as_row(self, group: Group, row: Row, i: int) -> Iterator[Scored]:
         tables = [self.candidates.rows.get(len(row))]
         if group.kind is Kind.TERMS:
             tables.append(self.candidates.products.get(len(row)))
         for table in filter(None, tables):
-            likeness = _likeness(row, table[0])
-            for place in np.argsort(-likeness, kind="stable")[:MOST_COMPARED]:
-                like, candidate = float(likeness[place]), table[1][place]
-                if like > 0 and _says_enough(like, (row,)):
-                    yield Scored(like, like + self._by_name(group, candidate, i), candidate)
+            alike = np.maximum(likeness(row, table[0]), closeness(row, table[0]))
+            for place in np.argsort(-alike, kind="stable")[:MOST_COMPARED]:
+                like, candidate = float(alike[place]), table[1][place]
+                if like > 0:
+                    scored = self._scored(group, candidate, like, row, i)
+                    if says_enough(like, (row,)) or scored.score - like >= ENOUGH_NAMED:
+                        yield scored
+
+    def _scored(
+        self, group: Group, candidate: Candidate, like: float, row: Row = (), i: int = 0
+    ) -> Scored:
+        """Return the score of a matrix, or of a row: with its names, its line and repetitions."""
+        score = like + self.naming.of(group, candidate, i)
+        if row and candidate.part == "value":
+            score += self.evidence.by_line(group, candidate)
+            score += self.evidence.by_repetition(group, candidate, row)
+        return Scored(like, score, candidate)
 
     # --- single numbers --------------------------------------------------------------------------
 
     def of_number(self, group: Group) -> Iterator[Match]:
         """Yield the match of a single number, if its name or its line confirms it."""
-        numbers, candidates = self.candidates.numbers
-        row = group.rows[0]
-        likeness = _likeness(row, numbers[:, None])
+        (numbers, candidates), row = self.candidates.numbers, group.rows[0]
+        alike, digits = likeness(row, numbers[:, None]), digits_of(row[0])
+        best = np.argsort(-alike, kind="stable")[: 4 * MOST_COMPARED]
+        found = {candidates[place]: float(alike[place]) for place in best if alike[place] > 0}
+        for candidate in self.evidence.suggested(group):
+            found.setdefault(candidate, 0.0)
         scored = list[Scored]()
-        for place in np.argsort(-likeness, kind="stable")[: 4 * MOST_COMPARED]:
-            if likeness[place] > 0:
-                candidate = candidates[place]
-                like, in_line = float(likeness[place]), self._by_line(group, candidate)
-                if like < _digits(row[0]) and in_line < 1:
-                    continue  # only its line can say that a number is wrong
-                named = self._by_name(group, candidate, 0)
-                scored.append(Scored(like, like + named + in_line, candidate))
-        enough = ENOUGH_ALONE if _digits(row[0]) > 1 else ENOUGH_OF_A_DIGIT
+        for candidate, like in found.items():
+            in_line = self.evidence.by_line(group, candidate)
+            again = self.evidence.by_repetition(group, candidate, row)
+            in_list = self.evidence.by_list(group, candidate)
+            is_off = like < digits and in_line < 1 and not in_list
+            if is_off and not (again and digits >= ENOUGH_AGAIN):
+                continue  # only its line, a list or an equal one can say that a number is wrong
+            named = self.naming.of(group, candidate, 0)
+            scored.append(Scored(like, like + named + in_line + again + in_list, candidate))
+        enough = ENOUGH_ALONE if digits > 1 else ENOUGH_OF_A_DIGIT
+        enough = enough if row[0].value.is_finite() else ENOUGH_INFINITE
         if match := self._best(group, group.rows, group.line, scored, enough):
             yield match
-
-    def _by_line(self, group: Group, candidate: Candidate) -> float:
-        """Return how the other numbers of its statement confirm a number: 0 if not at all."""
-        score = 0.0
-        origin = self.candidates.followed(candidate)
-        if origin in self.results.get(group.statement, ()) and candidate.part == "value":
-            score += 2.0
-        shares = [
-            sum(self._shows(group, float(value.computed[at])) for value, at in operands)
-            / len(operands)
-            for operands in self.operands_of(candidate)
-        ]
-        return score + 2.5 * max(shares, default=0.0)
-
-    def _shows(self, group: Group, value: float) -> bool:
-        """Return whether another number of the statement may be a value, rounded."""
-        numbers, allowed = self.printed[group.statement]
-        may_be = np.abs(numbers - value) <= allowed
-        own = self.place.get(id(group.rows[0][0]))
-        if own is not None:
-            may_be[own] = False
-        return bool(may_be.any())
-
-    # --- names -----------------------------------------------------------------------------------
-
-    def _by_name(self, group: Group, candidate: Candidate, row: int) -> float:
-        """Return how the words around a group confirm a candidate; negative if they name others."""
-        symbol, called, of_step = self.candidates.names[candidate.value]
-        own = group.labels[row] if row < len(group.labels) else ""
-        around = (f"{group.subject} {group.label} {own}", *group.near)
-        score = 0.0
-        for weight, text in zip(NEAR, around, strict=False):
-            here = words(text)
-            if symbol.lower() in here:
-                score += weight * (1.0 if len(symbol) > 1 else 0.7)
-            elif called & here:
-                score += weight * 0.6
-            score += weight * min(0.3, 0.1 * len(of_step & here))
-        score += self._by_place(candidate, " ".join(around), f"{around[0]} {own}")
-        if self.before is candidate.value:
-            score += 0.5
-        if candidate.value.role.parameter:  # x W, with the columns of W on the right
-            is_row = candidate.at[:1] not in ((), (None,))
-            score -= 3.0 * (group.kind is Kind.LEFT) + 1.0 * (group.kind is Kind.RIGHT and is_row)
-        return score
-
-    def _by_place(self, candidate: Candidate, around: str, label: str) -> float:
-        """Return how head, layer, row and column fit the words."""
-        score, place = 0.0, candidate.value.place
-        for noun, number in (("head", place.head), ("layer", place.layer)):
-            named = re.findall(rf"{noun}\s*(\d+)", around.lower())
-            if named and number:
-                score += 1.0 if str(number) == named[0] else -1.0
-        here, far = words(label), words(around)
-        for axis, index in zip(candidate.value.axes, candidate.at, strict=True):
-            if index is None:
-                continue
-            names = words_of_labels(axis.labels)
-            if names[index] and names[index] <= here:
-                score += 1.5
-            elif any(name and name <= here for name in names):
-                score -= 0.5
-            elif names[index] and names[index] <= far:
-                score += 0.5
-        return score
 
     def _best(
         self,
@@ -253,7 +177,7 @@ class _Matcher:
         if not ordered or ordered[0].score < enough:
             return None
         best, *rest = ordered
-        self.before = best.candidate.value
+        self.naming.note(best.candidate)
         seen = {self.candidates.origin(best.candidate)}  # a copy is no other candidate
         others, alternatives = list[Candidate](), list[Candidate]()
         for each in rest:
@@ -265,42 +189,3 @@ class _Matcher:
             seen.add(origin)
         example, doubts = self.candidates.example, (tuple(others), tuple(alternatives))
         return Match(group, rows, line, best.candidate, example, *doubts)
-
-
-def _likeness(row: Row, table: Floats) -> Floats:
-    """Return how well a printed row agrees with each row of a table: the digits that agree."""
-    score = np.zeros(len(table))
-    for column, number in enumerate(row):
-        there = table[:, column]
-        if not number.value.is_finite():
-            score += np.where(there == float(number.value), 0.3, -1.0)
-            continue
-        unit = float(number.unit)
-        off = np.abs(there - float(number.value))
-        exact = off <= 0.5 * unit * (1 + 1e-9) + 1e-12
-        digits = _digits(number)
-        agrees = np.full(len(table), -1.0)
-        if digits > 2:
-            agrees[(off <= ROUGH * np.abs(there)) & np.isfinite(there)] = 0.35 * digits
-            agrees[off <= 1.5 * unit] = 0.7 * digits
-        # A whole number of one or two digits is hardly ever a rounded one; it counts something.
-        counts = digits <= 2 and number.places <= 0
-        agrees[off < COUNTED if counts else exact] = digits
-        score += agrees
-    return score
-
-
-def _says_enough(likeness: float, rows: Sequence[Row]) -> bool:
-    """Return whether numbers of few digits all agree; of others, some may be wrong."""
-    most = sum(_digits(number) for row in rows for number in row)
-    return most > ENOUGH_DIGITS or likeness > most - 0.1
-
-
-def _digits(number: Printed) -> float:
-    """Return what a printed number says: its significant digits, little for one digit."""
-    if not number.value:
-        return 0.2
-    digits = len(number.value.normalize().as_tuple().digits)
-    if not number.value.is_finite() or digits > MOST_DIGITS:
-        return float(MOST_DIGITS)
-    return 0.5 if digits == 1 else float(digits)

@@ -40,7 +40,8 @@ class Group:
     `lines` are those of its rows. `statement` is the same for all groups of an equation, or of a
     line, and `subject` is what stands before its first relation sign. `label` are the words before
     the group in its line, `labels` those before each row; `near` are the lines above it, the
-    nearest first.
+    nearest first. `header` has the labels of all columns of a matrix. `function` is what it is the
+    argument of, `context` what a statement of several clauses begins with.
     """
 
     lines: tuple[int, ...]
@@ -52,6 +53,9 @@ class Group:
     labels: tuple[str, ...] = ()
     subject: str = ""
     near: tuple[str, ...] = ()
+    header: str = ""
+    function: str = ""
+    context: str = ""
 
     @property
     def line(self) -> int:
@@ -134,8 +138,13 @@ class _RowOfBracket(NamedTuple):
     label: str = ""
     numbers: Row = ()
     line: int = 0
+    header: str = ""
+    """The words above its column, of all columns."""
 
 
+LONGEST_NAME = 40
+_FUNCTION = re.compile(r"(?:\b(e) *\^|\\(sqrt|exp|ln|log)|(√)|\b([^\W\d_]{2,})\}?(?=\())[\s({\[]*$")
+"""What a number is the argument of: ReLU(, e^{, √, \\text{FFN}(."""
 DEEPEST = 4
 """Brackets are rows of an array in at most so many others."""
 
@@ -159,7 +168,11 @@ class _Reader:
         self.transparent: set[int] = set()
         """The closing parentheses of products in a sum: (0.3 × 0.8) + (0.6 × 0.2)."""
         self.statement = every[0].start if every else 0
-        self.subject = ""
+        self.first = self.subject = ""
+        self.clause = self.statement
+        """Where a clause begins; `first` is the subject of the first clause."""
+        self.until = -1
+        """The last closing bracket of those that are read as expressions."""
         self.behind = self.statement
         """Where the words of the next group begin."""
 
@@ -190,15 +203,18 @@ class _Reader:
             elif self.has_signs:
                 self.entries.append(self.now)
                 self.now, self.has_signs = [[]], False
+            if not any(self.now) and at > self.until:  # a = 1, b = 2
+                self.subject, self.clause = "", token.end
         elif token.kind is Is.OPERATOR and token.text in ("*", "x", "%"):
             self.has_signs = True
         else:
             self.end()
             if token.kind is Is.LINE and not self.goes_on(at):
-                self.statement = self.behind = token.end
-                self.subject = ""
+                self.statement = self.behind = self.clause = token.end
+                self.first = self.subject = ""
             elif token.kind is Is.RELATION and not self.subject:
-                self.subject = self.text.content[self.statement : token.start].strip()
+                self.subject = self.text.content[self.clause : token.start].strip()
+                self.first = self.first if self.clause != self.statement else self.subject
         return at + 1
 
     def goes_on(self, at: int) -> bool:
@@ -277,6 +293,7 @@ class _Reader:
                 self.transparent.add(closed or at)
                 return at + 1
         self.end()
+        self.until = max(self.until, closed or at)
         return at + 1
 
     def rows(self, opened: int, closed: int, depth: int = 0) -> list[_RowOfBracket]:
@@ -284,7 +301,7 @@ class _Reader:
         found = [_RowOfBracket()]
         at = opened + 1
         while at < closed:
-            token, (label, numbers, _) = self.tokens[at], found[-1]
+            token, (label, numbers, *_) = self.tokens[at], found[-1]
             if number := self.number_in_row(at, follows=bool(numbers)):
                 line, _ = self.text.place(token.start)
                 found[-1] = _RowOfBracket(label, (*numbers, number[0]), line)
@@ -306,7 +323,8 @@ class _Reader:
             elif token.kind is not Is.COMMA and token.text not in ("|", "."):
                 return []
             at += 1
-        rows = [row for row in found if row.numbers]
+        header = next((row.label for row in found if row.label and not row.numbers), "")
+        rows = [row._replace(header=row.header or header) for row in found if row.numbers]
         return rows if len({len(row.numbers) for row in rows}) == 1 else []
 
     def line_end(self, at: int, closed: int) -> int:
@@ -372,13 +390,33 @@ class _Reader:
     def group(self, rows: Sequence[_RowOfBracket], token: Token, kind: Kind = Kind.VALUES) -> None:
         """Add a group that begins at a token."""
         _, column = self.text.place(token.start)
-        label = self.text.content[self.behind : token.start].split("\n")[-1].strip(" |[(,")
+        end = token.start
+        opened = end + (token.text == "(")
+        before = _FUNCTION.search(self.text.content, max(0, end - LONGEST_NAME), opened)
+        function = next(filter(None, before.groups())).lower() if before else ""
+        end = before.start() if before else end
+        label = self.text.content[self.behind : end].split("\n")[-1].strip(" |[(,")
         labels = tuple(row.label for row in rows)
         if len(rows) == 1:
             labels = (f"{label} {labels[0]}".strip(),)
         numbers, lines = tuple(row.numbers for row in rows), tuple(row.line for row in rows)
         place = (0, self.statement)
-        self.found.append(Group(lines, column, numbers, label, place, kind, labels, self.subject))
+        context = self.first if self.clause != self.statement else ""
+        self.found.append(
+            Group(
+                lines,
+                column,
+                numbers,
+                label,
+                place,
+                kind,
+                labels,
+                self.subject,
+                header=rows[0].header,
+                function=function,
+                context=context,
+            )
+        )
 
     def row(self, numbers: Row, token: Token, kind: Kind = Kind.VALUES) -> None:
         """Add a group of one row that begins at a token."""

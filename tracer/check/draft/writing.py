@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from tracer.check.draft.candidates import Candidate
 from tracer.check.draft.matching import Match
 from tracer.check.draft.reading import Group, Row
+from tracer.check.listed import LEFT_OUT
 from tracer.decoder.axes import Axis
 from tracer.lesson.entries import position
 from tracer.names import count, distinct
@@ -53,6 +54,9 @@ def _entry(line: int, candidate: Candidate, row: Row, example: int | None) -> st
     if candidate.part != "value":
         fields.append(f"part: {candidate.part}")
     texts = [number.text.replace(" ", "") for number in row]
+    if candidate.shown:
+        left = iter(texts)
+        texts = [next(left) if is_shown else LEFT_OUT for is_shown in candidate.shown]
     whole = len(texts) > 1 or candidate.part == "products"
     fields.append(f"printed: {'[' + ', '.join(texts) + ']' if whole else texts[0]}")
     return f"  - {{{', '.join(fields)}}}"

@@ -18,6 +18,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author_text import AuthorNumber, pieces_of
 from tracer.lesson.texts.lookup import find_quoted
 from tracer.lesson.texts.selection import select, steps
+from tracer.scenario.model import Scenario
 
 YamlPath: TypeAlias = tuple[str, ...]
 
@@ -28,7 +29,7 @@ class Author:
     def __init__(self, found: Trace, every: Sequence[Step]) -> None:
         """`every` are the steps of the pass."""
         self.trace = found
-        self.unsaid = {key: _steps_of(every, key) for key in found.scenario.notes}
+        self.unsaid = {key: _steps_of(every, key, found.scenario) for key in found.scenario.notes}
 
     def intro(self) -> tuple[doc.Paragraph, ...]:
         """The opening of the text."""
@@ -122,7 +123,7 @@ def _missing(
     for key in named:
         if not any(key == kind.name and kind.only_with for kind in KINDS):
             try:
-                select(every, key, None, None)
+                select(every, key, None, None, found.scenario)
             except TracerError as error:
                 yield from (replace(p, yaml_path=("notes", key)) for p in error.problems)
     for path, words in asked:
@@ -151,14 +152,14 @@ def _with_everything(found: Trace) -> Trace:
     return trace(found.name, scenario, options)
 
 
-def _steps_of(every: Sequence[Step], key: str) -> frozenset[int]:
+def _steps_of(every: Sequence[Step], key: str, scenario: Scenario) -> frozenset[int]:
     """The numbers of the steps that a note belongs to; none where another text has them.
 
     They are those of the forward pass if other phases have such steps, too, and the decoder's if
     both towers do.
     """
     try:
-        chosen = select(every, key, None, None)
+        chosen = select(every, key, None, None, scenario)
     except TracerError:
         return frozenset()
     chosen = [step for step in chosen if step.place.phase == "forward"] or chosen

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from operator import gt
 from typing import NamedTuple
 
-from tracer.decoder.axes import Axes
+from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace
-from tracer.decoder.value import Entry, Value
+from tracer.decoder.value import ENCODER_TOKEN, Entry, Value, has_token_rows
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Symbol
 from tracer.lesson.entries import index_of, number, position
 from tracer.lesson.texts.symbols import symbols
-from tracer.names import closest, did_you_mean, distinct
+from tracer.names import closest, did_you_mean, distinct, position_of
+from tracer.scenario.heads_of_arrays import OF_SCORES
 
 PERCENT = ["as", "percent"]
 
@@ -25,6 +27,11 @@ WRITTEN: tuple[Callable[[Symbol], str], ...] = (
 )
 """A symbol in full, without the head, and without indices."""
 
+INDICES = re.compile(r"(\S+)\[0,([0-9]{1,9}(?:,[0-9]{1,9}){1,2})\](\s.*|)", re.DOTALL)
+"""A name of another program with the indices of an entry of its array: 0 for the batch, then all.
+
+They count from 0, as in Python: `blocks.0.attn.hook_pattern[0,1,3,0]`.
+"""
 MOST_ADDRESSES, MOST_SIMILAR = 12, 3
 """A message lists at most this many addresses of a symbol, and of those that end as typed."""
 
@@ -70,7 +77,23 @@ def with_own_address(trace: Trace, asked: str) -> str:
         return asked
     from tracer.scenario.other_names import names_of, own_address
 
-    return own_address(asked, names_of(trace.scenario))
+    names = names_of(trace.scenario)
+    if match := INDICES.fullmatch(asked):
+        name, indices, words = match.groups()
+        addresses = names.get(name, ())
+        at = [int(each) for each in indices.split(",")]
+        if len(at) == 3 and addresses and name.startswith(("blocks.", "attentions")):
+            head = at.pop(0 if addresses[0].endswith(OF_SCORES) else 1)
+            addresses = addresses[head : head + 1]
+        value = trace.values.get(addresses[0]) if len(addresses) == 1 else None
+        if (
+            value
+            and not value.role.parameter
+            and len(at) == 2
+            and all(map(gt, (*value.shape, 1), at))
+        ):
+            return f"{value.address}[{','.join(map(_named, value.axes, at))}]{words}"
+    return own_address(asked, names)
 
 
 def find_part(trace: Trace, asked: str) -> Part:
@@ -95,7 +118,7 @@ def find_part(trace: Trace, asked: str) -> Part:
 def _value_and_place(trace: Trace, asked: str) -> tuple[Value, str | None]:
     """Return the value that `ADDRESS[PLACE]` names, and the place."""
     asked = with_own_address(trace, asked)
-    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
+    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked, re.DOTALL)
     if match is None:
         raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[ROW,COLUMN]"))
     address, place = match.groups()
@@ -105,13 +128,66 @@ def _value_and_place(trace: Trace, asked: str) -> tuple[Value, str | None]:
     return trace[address], place
 
 
+def with_token(trace: Trace, asked: str, token: str, behind_row: str = "") -> str:
+    """Return what a person typed with a token as its row: of `logits[,pizza]`, `logits[la,pizza]`.
+
+    `behind_row` follows a row without a column, unless words such as `as table` do.
+
+    Raises:
+        TracerError: there is no such value or token, or the address names another row.
+    """
+    asked = with_own_address(trace, asked)
+    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?(\s.*)?", asked, re.DOTALL)
+    if match is None:
+        raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[,COLUMN]"))
+    address, place, words = match.groups("")
+    value, _ = _value_and_place(trace, address)
+    row = _row_of(trace, value, token)
+    axis, *columns = value.axes
+    labels = distinct(axis.labels)
+    if place and (not place.startswith(",") or position(axis, place) is not None):
+        whole = position(axis, place)
+        own = position(axis, _labels(place, value.axes)[0]) if whole is None else whole
+        if own not in (None, row):
+            message = f"the row is {labels[own]!r}, but --token {token} is {labels[row]!r}"
+            raise TracerError(Problem(message, address=asked))
+        if whole is None:
+            return asked
+        place = ""
+    words = words or behind_row * (bool(columns) and not place)
+    return f"{address}[{_named(axis, row)}{place}]{words}"
+
+
+def _named(axis: Axis, index: int) -> str:
+    """Return how an address names an index: by its number, or by its label if that is a number.
+
+    Labels may contain brackets and commas.
+    """
+    named = str(index + 1)
+    return named if position(axis, named) == index else distinct(axis.labels)[index]
+
+
+def _row_of(trace: Trace, value: Value, token: str) -> int:
+    """Return the row of a token, given by its position or its text, in a value."""
+    if not has_token_rows(value):
+        raise TracerError(Problem(f"{value.address} has no row for each token", address="--token"))
+    axis, encoder = value.axes[0], trace.scenario.encoder
+    tower = encoder if encoder and axis.name == ENCODER_TOKEN else trace.scenario
+    tokens = axis.labels if value.place.example else tower.tokens
+    at = position_of(token, tokens)
+    if not value.has_row(at, len(tokens)):
+        message = f"{value.address} has no row for {distinct(tokens)[at]!r}"
+        raise TracerError(Problem(message, address="--token"))
+    return value.row(at, len(tokens))
+
+
 def find_quoted(trace: Trace, asked: str) -> tuple[Entry, bool]:
     """Return the entry that `ADDRESS[ROW,COLUMN]` names, and whether `as percent` follows.
 
     Raises:
         TracerError: not of that form, no such address, row or column; what has no percentage.
     """
-    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", asked.rstrip())
+    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", asked.rstrip(), re.DOTALL)
     entry, words = match.groups() if match else (asked, None)
     value, at = find(trace, entry)
     if words is None:

@@ -8,9 +8,10 @@ from decimal import Decimal
 
 from tracer.decoder.elementwise import DivideByRowSum
 from tracer.decoder.forward import Trace
-from tracer.decoder.loss import NO_TARGET, ROLES, targets_of
+from tracer.decoder.loss import NO_TARGET, ROLES, positions_with_target, targets_of
 from tracer.decoder.operations import MeanOf, SumOf
 from tracer.decoder.roles import LOSS, PROBABILITIES, TARGET, TOKEN_LOSS
+from tracer.errors import Problem, TracerError
 from tracer.formula import expression as ex
 from tracer.formula.evaluation import relation, value
 from tracer.formula.numbers import round_half_away, trimmed
@@ -52,16 +53,40 @@ ALWAYS_THE_SAME: doc.Sentence = (
 )
 
 
-def loss_meaning(trace: Trace) -> Iterator[doc.Block]:
-    """The loss, the loss at each position as bars, and what it is compared with."""
+def loss_meaning(trace: Trace, token: int | None = None) -> Iterator[doc.Block]:
+    """The loss, that at a token, that at each position as bars, and what it is compared with."""
     loss = trace[ROLES[trace.scenario.loss.kind].loss.name]
     over, counted = "", _counted(trace)
     if counted > 1:
         over = f", the {trace.scenario.loss.reduction} over {counted} positions"
     yield doc.Paragraph(("The loss ", ex.LOSS, " is ", number(trace.pencil, loss, ()), f"{over}."))
+    if token is not None:
+        yield doc.Paragraph(_loss_at(trace, token))
     yield from _guessing(trace)
     yield from _bars(trace)
     yield from _pairs(trace)
+
+
+def _loss_at(trace: Trace, token: int) -> doc.Sentence:
+    """Return the loss at a token, counted from 0.
+
+    Raises:
+        TracerError: it has no target.
+    """
+    losses, name = trace[ROLES[trace.scenario.loss.kind].token.name], distinct(trace.tokens)[token]
+    with_target = positions_with_target(trace.scenario)
+    if token not in with_target:
+        raise TracerError(Problem(f"{name!r} has no target", address="--token"))
+    row = token if losses.shape[0] == len(trace.tokens) else with_target.index(token)
+    said: doc.Sentence = (
+        "The loss at ",
+        doc.Name(name),
+        " is ",
+        number(trace.pencil, losses, (row,)),
+    )
+    if trace.scenario.loss.kind == "cross_entropy":
+        said = (*said, "; the correct word is ", doc.Name(str(trace[TARGET.name].numbers[token])))
+    return (*said, ".")
 
 
 def compared_losses(trace: Trace) -> Iterator[doc.Block]:
@@ -143,7 +168,7 @@ def _bars(trace: Trace) -> Iterator[doc.Bars]:
     if not _counted(trace):
         return
     losses, targets = trace[TOKEN_LOSS.name], trace[TARGET.name].numbers
-    asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
+    asked = positions_with_target(trace.scenario)
     if not 1 < len(asked) <= MOST_BARS:
         return
     tokens = distinct(trace.tokens)

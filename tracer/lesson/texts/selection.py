@@ -19,6 +19,8 @@ from tracer.scenario.model import Scenario
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 ENCODER = ENCODER_STEP.name
 """The group of all encoder steps, and the prefix of the encoder's addresses."""
+_NAMES = [name for kind in KINDS for name in (kind.name, *kind.groups)]
+"""The names of steps and of groups of them."""
 
 
 def steps(records: tuple[Record, ...]) -> list[Step]:
@@ -100,7 +102,7 @@ def select(
 
 def _addresses(name: str, scenario: Scenario | None) -> list[str]:
     """Return the addresses of another program's name; another name as it is."""
-    if scenario is None or "." not in name:
+    if scenario is None or name in (*SUB_LAYERS, *_NAMES):
         return [name]
     from tracer.scenario.other_names import names_of, own_addresses
 
@@ -117,14 +119,14 @@ def _not_there(every: Sequence[Step], name: str, scenario: Scenario | None) -> s
     for kind in KINDS:
         if kind.name == name and kind.only_with:
             return f"the step {name!r} is shown with {kind.only_with}"
-    known = [name for kind in KINDS for name in (kind.name, *kind.groups)]
-    if name in (*known, *SUB_LAYERS):
+    known = (*_NAMES, *SUB_LAYERS)
+    if name in known:
         return f"this scenario has no step {name!r}; decoder-trace steps lists those it has"
     from tracer.scenario.other_names import names_of
 
     addresses = [record.output.address for step in every for record in step.records]
     others = names_of(scenario) if scenario else ()
-    return f"no step {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses, *others])}"
+    return f"no step {name!r}{closest(name, [*known, *addresses, *others])}"
 
 
 def of_encoder(chosen: Sequence[Step]) -> bool:

@@ -45,11 +45,18 @@ MOST_TRIED = 4
 """So many wrong words are tried, each with a pass of its own."""
 
 
-def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
-    """Return the text of all positions: the loss and what it means, then how it is computed."""
-    sections = enumerate(loss_sections(Teacher(trace, full=full)), 1)
+def training_pass(trace: Trace, token: int | None = None, *, full: bool = True) -> doc.Document:
+    """Return the text of all positions: the loss and what it means, then how it is computed.
+
+    With a token, counted from 0, also its loss.
+
+    Raises:
+        TracerError: the token has no target.
+    """
+    sections = enumerate(loss_sections(Teacher(trace, token, full=full)), 1)
     numbered = tuple(replace(section, number=number) for number, section in sections)
-    return doc.Document(trace.name, trace.scenario.title, tuple(loss_meaning(trace)), numbered)
+    meaning = tuple(loss_meaning(trace, token))
+    return doc.Document(trace.name, trace.scenario.title, meaning, numbered)
 
 
 def loss_sections(teacher: Teacher) -> tuple[doc.Section, ...]:

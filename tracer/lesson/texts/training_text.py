@@ -18,6 +18,7 @@ from tracer.lesson.entries import number
 from tracer.lesson.steps.declared import FORWARD
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
+from tracer.lesson.texts.lookup import with_own_address
 from tracer.lesson.texts.picture import picture_back
 from tracer.lesson.texts.repetition import sections_of
 from tracer.lesson.texts.teacher import Teacher
@@ -84,6 +85,7 @@ def parameter_worked(trace: Trace, asked: str | None) -> str | None:
     if asked is None:
         first = next(iter(learned), None)
         return next((each for each in learned if each.startswith("layer")), first)
+    asked = with_own_address(trace, asked)
     if asked not in learned:
         message = f"no parameter {asked!r} is trained{closest(asked, learned)}"
         raise TracerError(Problem(message, address="--parameter"))

@@ -12,8 +12,8 @@ import pytest
 
 from tests.helpers.browser import opened, violations
 from tests.helpers.command import run
+from tests.helpers.examples import fences
 from tests.renderers.page.conftest import Saved
-from tests.test_docs import fences
 
 ANSWERS = {"Frank": "11.563", "Emma": "7.957"}
 EXERCISE = "#token=Alex&level=2&try&steps=7,8"
