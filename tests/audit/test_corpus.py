@@ -27,17 +27,6 @@ def test_a_construct_is_read_and_its_false_variant_found(name: str) -> None:
         assert [finding.code for finding in audited(false).findings] == ["A01"], false
 
 
-def test_a_bracket_that_is_not_closed_joins_no_lines() -> None:
-    held = audited("    {: e^0.06 ≈ 1.0618\n    (: e^0.01 ≈ 1.0101", Markup.PLAIN)
-    assert (held.read, held.findings) == (2, [])
-
-
-def test_together_they_read_the_same() -> None:
-    whole = audited("\n\n".join(true for _, true, _ in PAIRS))
-    assert whole.findings == []
-    assert whole.read >= len(PAIRS)
-
-
 @pytest.mark.parametrize("markup", TEXTS)
 def test_nothing_is_found_in_what_looks_alike(markup: Markup) -> None:
     for line in LOOK_ALIKES.splitlines():

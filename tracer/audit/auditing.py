@@ -34,7 +34,8 @@ def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
     found = dict[str, tuple[Path, bool]]()
     for path, is_named in _paths(names, settings, problems):
         found.setdefault(os.path.realpath(path), (path, is_named))
-        _register(path)
+        with suppress(OSError, ValueError):  # which is told when the file is read
+            register_input(path.stat())  # not to be overwritten
     progress.report(f"audit {count(len(found), 'file')}")
     for number, (path, is_named) in enumerate(found.values(), 1):
         progress.report(f"audit {path}", number, len(found))
@@ -60,12 +61,6 @@ def _paths(
             message = f"a folder without texts{left}, expected {', '.join(ENDINGS)}"
             problems.append(Problem(message, name))
         yield from ((each, False) for each in found)
-
-
-def _register(path: Path) -> None:
-    """Note that a file is read, so that the command does not overwrite it."""
-    with suppress(OSError, ValueError):  # it is told when the file is read
-        register_input(path.stat())
 
 
 def audited_file(name: str, settings: Settings, *, is_named: bool) -> Result:

@@ -61,8 +61,11 @@ def _is_of_scale(pair: Pair) -> bool:
 
 def _may_be_a_prefix(pair: Pair) -> bool:
     """Return whether the power of ten is that of milli, kilo, mega …, or a word's."""
-    has_word = re.search(r"[^\W\d_]{2}", pair.sources[1]) or _UNIT.match(pair.behind)
-    return pair.found.factor.adjusted() % 3 == 0 and not (is_short(pair.text) and not has_word)
+    unit, power = _UNIT.match(pair.behind), pair.found.factor.adjusted()
+    if power in (-2, 2):
+        return unit is not None  # 3e8 / 24e9 = 1.25 cm
+    has_word = re.search(r"[^\W\d_]{2}", pair.sources[1]) or unit
+    return power % 3 == 0 and not (is_short(pair.text) and not has_word)
 
 
 _UNIT = re.compile(

@@ -35,7 +35,8 @@ def _is_binary(pair: Pair) -> bool:
         return True
     if not sources or not all(set(source) <= {"0", "1"} for source in sources):
         return False
-    return max(map(len, sources)) == 1 or any(source.count("1") > 1 for source in sources)
+    is_sum = isinstance(pair.left, ex.Sum)  # 100 · 10 = 1000 is decimal
+    return is_sum or len(sources) == 1 or any(source.count("1") > 1 for source in sources)
 
 
 _FRACTION = re.compile(r"[01]\.[01]{3,}")
@@ -44,7 +45,7 @@ _FRACTION = re.compile(r"[01]\.[01]{3,}")
 def _are_shapes(pair: Pair) -> bool:
     """Return whether sizes are combined: (2×3) · (3×4) = (2×4)."""
     sizes, others = _factors(pair.left), _factors(pair.right)
-    return pair.is_whole and len(others) > 1 and others <= sizes
+    return pair.is_whole and isinstance(pair.right, ex.Product) and set() < others <= sizes
 
 
 def _factors(side: ex.Expression) -> set[Decimal]:
@@ -64,10 +65,9 @@ def _is_percent_of(pair: Pair) -> bool:
         return False
     found = pair.found
     change = abs((found.computed or Decimal(0)) - 1 - found.printed)
-    return pair.ratio in _HUNDRED or (ex.is_percent(pair.right) and change <= found.unit)
-
-
-_HUNDRED = (Decimal(100), Decimal("0.01"))
+    return pair.ratio in (100, Decimal("0.01")) or (
+        ex.is_percent(pair.right) and change <= found.unit
+    )
 
 
 def _is_of_one_digit(pair: Pair) -> bool:

@@ -65,6 +65,7 @@ class Meaning:
     log: str = "ln"
     turn: str = "radians"
     gelu: str = "gelu"
+    vectors: str = "dot"
 
 
 USUAL = Meaning()
@@ -74,13 +75,14 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
     """Yield all combinations of meanings in some expressions, the usual one first."""
     found = [part for expression in expressions for part in ex.every(expression)]
     named = {part.name for part in found if isinstance(part, ex.Call)}
-    if not named:
+    rows = any(isinstance(part, ex.Vector) for part in found)
+    if not named and not rows:
         yield USUAL
         return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
     turns = ("radians", "degrees") if named & OF_ANGLES else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
-    for each in product(logs, turns, gelus):
+    for each in product(logs, turns, gelus, ("dot", "each") if rows else ("dot",)):
         yield Meaning(*each)
 
 
@@ -111,7 +113,7 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
         case ex.Product(factors):
             value = of(factors[0][1])
             for sign, factor in factors[1:]:
-                value = _times(sign, value, of(factor))
+                value = _times(sign, value, of(factor), meaning)
             return value
         case ex.Power(base, exponent):
             power, value = scalar(of(exponent)), of(base)
@@ -211,9 +213,10 @@ def _pair(of: Callable[[Interval, Interval], Interval], a: Value, b: Value) -> V
     return tuple(_pair(of, a, y) for y in b)
 
 
-def _times(sign: str, a: Value, b: Value) -> Value:
+def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
     """Multiply by shape: two vectors give their dot product, a matrix and a vector a vector."""
-    if sign == "/" or not (isinstance(a, tuple) and isinstance(b, tuple)):
+    in_pairs = sign == "/" or (sign == "*" and meaning.vectors == "each")
+    if in_pairs or not (isinstance(a, tuple) and isinstance(b, tuple)):
         return _pair(operator.truediv if sign == "/" else operator.mul, a, b)
     if _is_matrix(b):
         columns = _columns(b)

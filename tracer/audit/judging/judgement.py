@@ -144,6 +144,8 @@ def _compared(left: ex.Expression, right: ex.Expression) -> Judgement | None:
             found = _judged(left, right, meaning)._replace(meaning=meaning)
         except ArithmeticError:  # undefined, or too large
             continue
+        if not found.verdict.holds and meaning.vectors == "each":
+            continue  # an elementwise product of vectors is rarely meant: no error
         if best is None or found.verdict < best.verdict:
             best = found
     return best
@@ -190,7 +192,7 @@ def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> J
         as_inputs = ev.evaluate(left, ev.as_input, meaning)
     else:
         as_inputs = at_face
-    rounded_to = ev.window_of_whole if _is_whole(left) else ev.window
+    rounded_to = ev.window_of_whole if is_of_whole_numbers(left) else ev.window
     printed = ev.evaluate(right, ev.face, meaning)
     stands_for = ev.evaluate(right, rounded_to, meaning)
     figures = zip(
@@ -294,7 +296,7 @@ def _apart(verdict: Verdict, at_face: Sequence[tuple[Interval, Interval]]) -> Ju
     return Judgement(verdict, a.middle, printed=b.middle)
 
 
-def _is_whole(expression: ex.Expression) -> bool:
+def is_of_whole_numbers(expression: ex.Expression) -> bool:
     """Return whether it holds whole numbers and no quotient, so that nothing needs rounding."""
     if isinstance(expression, ex.Number):
         return expression.is_whole
@@ -302,7 +304,7 @@ def _is_whole(expression: ex.Expression) -> bool:
         s == "/" for s, _ in expression.factors
     )
     known = isinstance(expression, ex.Negative | ex.Sum | ex.Product | ex.Power | ex.Vector)
-    return known and not is_quotient and all(map(_is_whole, ex.parts(expression)))
+    return known and not is_quotient and all(map(is_of_whole_numbers, ex.parts(expression)))
 
 
 def _has_hundred(expression: ex.Expression) -> bool:

@@ -9,7 +9,13 @@ from itertools import product
 
 from tracer.audit.judging import evaluation as ev
 from tracer.audit.judging.intervals import Interval, point
-from tracer.audit.judging.judgement import Judgement, Verdict, is_between, power_of_ten
+from tracer.audit.judging.judgement import (
+    Judgement,
+    Verdict,
+    is_between,
+    is_of_whole_numbers,
+    power_of_ten,
+)
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.sizes import multipliers, result, suffixes
 
@@ -59,7 +65,7 @@ def judged_as_sizes(
     if any(value.low <= 0 for value in values):
         return None
     # A single final zero is exact behind =: 7B × 2 bytes = 10 GB.
-    is_counted = is_exact and number.is_whole and number.unit <= 10
+    is_counted = is_exact and number.is_whole and number.unit <= 10 and is_of_whole_numbers(left)
     unit = (Decimal(1) if is_counted else number.unit) * figure / number.value
     scaled = [
         value * point(power)

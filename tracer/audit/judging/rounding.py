@@ -117,7 +117,7 @@ def _is_sensitive(pair: Pair) -> bool:
     """Return whether a short number decides about the last digits: as a divisor, an exponent, …"""
     is_near = abs((pair.found.computed or 0) - pair.found.printed) <= pair.found.unit
     is_longer = any(number.digits >= ex.SIGNIFICANT for number in ex.numbers(pair.right))
-    are_rounded = any(n.is_rounded or 0 < n.value < _SMALL for n in ex.numbers(pair.left))
+    are_rounded = any(n.is_rounded or 0 < n.value < Decimal("0.1") for n in ex.numbers(pair.left))
     left = pair.left.of if isinstance(pair.left, ex.Negative) else pair.left
     if isinstance(left, ex.Product) and [sign for sign, _ in left.factors] == ["*", "*"]:
         numbers = [of.of if isinstance(of, ex.Negative) else of for _, of in left.factors]
@@ -142,9 +142,6 @@ def _is_sensitive(pair: Pair) -> bool:
     return False
 
 
-_SMALL = Decimal("0.1")
-
-
 def _has_short(expression: ex.Expression, below: int | None = None) -> bool:
     """Return whether a number in it has decimals, at most two digits, and is below a limit."""
     return any(
@@ -160,7 +157,9 @@ def are_rounded(pair: Pair) -> bool:
         return False
 
     def rounded(part: ex.Expression) -> ex.Expression:
-        if isinstance(part, ex.Number) and (_has_word(pair, part) or _is_a_result(pair, part)):
+        if isinstance(part, ex.Number) and (
+            _WORD.search(pair.source(part)) or _is_a_result(pair, part)
+        ):
             return ex.as_rounded(part)
         return part
 
@@ -169,10 +168,6 @@ def are_rounded(pair: Pair) -> bool:
 
 
 _WORD = re.compile(rf"(?:{'|'.join(MULTIPLIERS)})\W*\Z")
-
-
-def _has_word(pair: Pair, number: ex.Number) -> bool:
-    return _WORD.search(pair.source(number)) is not None
 
 
 _LONG = 5
@@ -194,7 +189,7 @@ def _is_a_result(pair: Pair, number: ex.Number) -> bool:
 def has_whole_quotient(pair: Pair) -> bool:
     """Return whether it holds if 160/136 is 1 or 2; nobody means that beside π and in powers."""
     left, found = pair.left, pair.found
-    if not pair.is_whole or _quotients(pair.right) or _quotients(left) != 1:
+    if not pair.is_whole or _quotients(pair.right) or not _quotients(left):
         return False
     if any(isinstance(part, ex.Constant | ex.Power | ex.Call) for part in pair.parts):
         return False

@@ -39,10 +39,9 @@ def is_deliberate(pair: Pair) -> bool:
     return bool(_FALSE.search(sentence.lower()) or _FALSE.search(rest.lower()))
 
 
-_STATEMENT = 4
-"""What is false on purpose has seldom more numbers than this, or decimals."""
-_NEAR, _NEAR_A_LONG_ONE = 120, 40
-"""Words that call an equation false are at most this many characters away."""
+_STATEMENT, _NEAR, _NEAR_A_LONG_ONE = 4, 120, 40
+"""What is false on purpose has seldom more numbers than this, or decimals; words that say so are at
+most so many characters away, and nearer if it is longer."""
 _ROUNDED = re.compile(
     r"[\s$`*)(,→-]*(?:rounded|cap(?:s|ped)\b|clamp|clip|truncat|limited|(?:auf|ab)?gerundet|arrondi"
     r"|redonde|四舍五入|取整|반올림|올림)"
@@ -83,6 +82,10 @@ _LABEL = re.compile(
 )
 
 
+_ARGUMENT = re.compile(r"\s*\([^()]*\)[\s$]*")  # of f(-3)
+_VERB = re.compile(r"\b(?:is|are|was|be|gives?|get|equals?|have|has|ist|sind|est|es|son)\Z")
+
+
 def begins_within(pair: Pair) -> bool:
     """Return whether the text before ends within an expression that the left side belongs to."""
     text, side = pair.before[-_SHORT:], pair.sources[0]
@@ -96,6 +99,8 @@ def begins_within(pair: Pair) -> bool:
         return True
     if side[:1] == "\\" and not blank and re.search(r"[\w)\]}]\.\Z", text):
         return True  # 10.\frac{1}{3}
+    if text[-1].isalpha() and "\n" not in blank and _ARGUMENT.fullmatch(side):
+        return not _VERB.search(text)
     is_operand = text[-1].isdigit() or text[-1] in ")]}"
     ends = "\n\n" if text[-1] == "}" else "\n"
     return is_operand and ends not in blank and not _LABEL.search(text)

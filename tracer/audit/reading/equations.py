@@ -183,7 +183,8 @@ class _Finder:
         """Return the right side, doubtful if it lacks the unit of the left one; None if others."""
         if not any(_any_between(self.measured, *side.tokens) for side in (left, right)):
             return right
-        if sizes.result(left.expression, right.expression):
+        is_computed = not (is_printed(left.expression) and is_printed(right.expression))
+        if is_computed and sizes.result(left.expression, right.expression):
             is_sure = sizes.are_comparable(left.expression, right.expression)
             return right if is_sure else replace(right, doubt=right.doubt or Doubt.UNIT)
         agree = units.agree(left.expression, right.expression)
@@ -275,6 +276,8 @@ class _Finder:
                 return i
             if token.kind is Is.OPEN and i in self.pairs:
                 i = self.pairs[i] + 1
+            elif token.text == "!" and self.tokens[i + 1].kind not in (Is.OPERATOR, Is.RELATION):
+                return i  # the end of a sentence
             elif token.kind in _PARTS:
                 i += 1
             else:

@@ -29,7 +29,7 @@ _CANONICAL = {name: names[0] for names in _SPELLINGS for name in names}
 
 MULTIPLIERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12} | dict.fromkeys("万萬", 4)
 MULTIPLIERS |= {name.capitalize(): zeros for name, zeros in MULTIPLIERS.items()}
-MULTIPLIERS |= dict.fromkeys("亿億", 8)
+MULTIPLIERS |= dict.fromkeys("亿億", 8) | dict.fromkeys(("万亿", "萬億"), 12)
 """The words that multiply the number before them by a power of ten."""
 
 _PREFIXES = frozenset("$£¥₹")
@@ -50,7 +50,7 @@ _UNIT = re.compile(
         \\(?:text|textrm|mathrm|mathsf|mbox|hbox|rm|unit|si)\s?
           \{{{_SPACE}(?P<said>{_ONE})[\s~]?\}}(?P<power>{_POWER})(?!\^)
       | (?P<bare>{_ONE}){_END}
-      | (?P<counted>[万萬亿億元])
+      | (?P<counted>万亿|萬億|[万萬亿億元])
       )
     """,
     re.VERBOSE,

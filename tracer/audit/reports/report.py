@@ -79,22 +79,17 @@ def summary(results: Sequence[Result], kinds: Sequence[Kind]) -> str:
     of_equations = [f for f in found if f.code not in (ONLY_UNROUNDED, NOT_TO_ITS_END)]
     verdicts = Counter(finding.verdict for finding in of_equations)
     parts += [f"{verdicts[name]} {name}" for _, name, _ in CODES.values() if verdicts[name]]
-    kept_back = {
-        "ignored": sum(result.ignored for result in results),
-        "in the baseline": sum(result.known for result in results),
-    }
-    parts += [f"{number} {where}" for where, number in kept_back.items() if number]
+    ignored, known = (sum(getattr(r, name) for r in results) for name in ("ignored", "known"))
+    parts += [f"{ignored} ignored"] * bool(ignored) + [f"{known} in the baseline"] * bool(known)
     unread = sum(result.unread for result in results)
     doubtful = sum(result.doubtful for result in results)
     doubts = f"{doubtful} doubtful, " if doubtful else ""
     hint = "" if Kind.UNREAD in kinds or not (unread or doubtful) else " (--show-skipped)"
     read = count(sum(result.read for result in results), "equation")
-    rest = {
-        "long passage": sum(finding.code == NOT_TO_ITS_END for finding in found),
-        "binary file": sum(result.is_binary for result in results),
-    }
-    said = {"long passage": "not read to the end", "binary file": "skipped"}
-    ends = "".join(f"; {count(n, what)} {said[what]}" for what, n in rest.items() if n)
+    long = sum(finding.code == NOT_TO_ITS_END for finding in found)
+    binary = sum(result.is_binary for result in results)
+    ends = f"; {count(long, 'long passage')} not read to the end" * bool(long)
+    ends += f"; {count(binary, 'binary file')} skipped" * bool(binary)
     return f"{read} read: {', '.join(parts)}; {doubts}{count(unread, 'sign')} not read{hint}{ends}"
 
 

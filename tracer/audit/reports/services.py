@@ -24,21 +24,19 @@ def as_json(results: Sequence[Result], kinds: Sequence[Kind]) -> dict[str, objec
         "known": sum(result.known for result in results),
         "findings": [_plain(finding) for finding in _all(results)],
     }
-    if Kind.READ in kinds:
-        found["equations"] = [
-            {**_at(each.place), "equation": each.shown, "verdict": each.why}
-            for each in listed
-            if each.kind is Kind.READ
-        ]
-    if Kind.DOUBTFUL in kinds:
-        found["doubts"] = [
-            {**_at(each.place), "equation": each.shown, "reason": each.why}
-            for each in listed
-            if each.kind is Kind.DOUBTFUL
-        ]
+    for kind, name, why in _LISTS:
+        if kind in kinds:
+            found[name] = [
+                {**_at(each.place), "equation": each.shown, why: each.why}
+                for each in listed
+                if each.kind is kind
+            ]
     if Kind.UNREAD in kinds:
         found["unread"] = [_at(each.place) for each in listed if each.kind is Kind.UNREAD]
     return found
+
+
+_LISTS = ((Kind.READ, "equations", "verdict"), (Kind.DOUBTFUL, "doubts", "reason"))
 
 
 def _all(results: Sequence[Result]) -> Iterator[Finding]:
