@@ -16,6 +16,7 @@ from enum import IntEnum
 from tracer.audit.judging.judgement import Verdict
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
+from tracer.audit.reading.sizes import is_literal
 from tracer.audit.reading.texts import Text
 
 
@@ -62,6 +63,9 @@ def _is_of_scale(pair: Pair) -> bool:
 def _may_be_a_prefix(pair: Pair) -> bool:
     """Return whether the power of ten is that of milli, kilo, mega …, or a word's."""
     unit, power = _UNIT.match(pair.behind), pair.found.factor.adjusted()
+    units = [name for name, _ in getattr(pair.right, "measure", ())]
+    if units and is_literal(pair.right, units):  # type: ignore[arg-type]  # it has a measure
+        return False
     if power in (-2, 2):
         return unit is not None  # 3e8 / 24e9 = 1.25 cm
     has_word = re.search(r"[^\W\d_]{2}", pair.sources[1]) or unit

@@ -17,7 +17,7 @@ from tracer.audit.judging.judgement import (
     power_of_ten,
 )
 from tracer.audit.reading import expression as ex
-from tracer.audit.reading.sizes import multipliers, result, suffixes
+from tracer.audit.reading.sizes import is_literal, multipliers, result, suffixes
 
 _MOST_POWERS = 9
 _POWERS = tuple(
@@ -67,10 +67,11 @@ def judged_as_sizes(
     # A single final zero is exact behind =: 7B × 2 bytes = 10 GB.
     is_counted = is_exact and number.is_whole and number.unit <= 10 and is_of_whole_numbers(left)
     unit = (Decimal(1) if is_counted else number.unit) * figure / number.value
+    powers = (Decimal(1),) if is_literal(number, names) else _POWERS
     scaled = [
         value * point(power)
-        for value, power in product(values, _POWERS)
-        if abs((value.middle * power / figure).adjusted()) <= 2
+        for value, power in product(values, powers)
+        if powers is not _POWERS or abs((value.middle * power / figure).adjusted()) <= 2
     ]
     may_be = Interval(figure - unit / 2, figure + unit)
     others = _other_factors(left, right, is_exact=is_exact)
@@ -89,8 +90,8 @@ def judged_as_sizes(
         return Judgement(Verdict.LAST_DIGIT, nearest.middle, unit, figure, values=nearest)
     window = Interval(figure - unit / 2, figure + unit / 2)
     tens = (power_of_ten(value, window) for value in scaled)
-    times = next((each for each in tens if each and abs(each.adjusted()) < _THREE_ZEROS), None)
-    if times:
+    times = min(filter(None, tens), key=lambda each: abs(each.adjusted()), default=None)
+    if times and (powers is not _POWERS or abs(times.adjusted()) < _THREE_ZEROS):
         correct = figure / times
         return Judgement(Verdict.SCALE, correct, unit, figure, times, values=point(correct))
     return Judgement(Verdict.FALSE, nearest.middle, unit, figure, values=nearest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import cache
 
@@ -50,6 +51,11 @@ def result(left: ex.Expression, right: ex.Expression) -> ex.Number | None:
     return number if printed or any(len(name) > 1 for name in computed) else None
 
 
+def is_literal(number: ex.Number, units: Iterable[str]) -> bool:
+    """Return whether a number has its power of ten beside it: 7.34 × 10⁹ FLOPs, not 7.34 GFLOPs."""
+    return "e" in number.printed and all(multipliers(each) == (Decimal(1),) for each in units)
+
+
 def are_comparable(left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether a wrong result can only be an error.
 
@@ -77,8 +83,9 @@ _WORD = r"[A-Za-z][A-Za-z_]*(?:-[A-Za-z]+)*"
 _OPERATOR = r"[×*·⋅÷]|/(?=[ ]?[\d(])|\\(?:times|cdot|div)\b|x[ ]\d"
 _NAME = re.compile(
     rf"""
-      (?P<per>/(?:token|tok|param(?:eter)?|layer|head|GPU|request|sequence|sample|step|element|value)
-        s?\b)?
+      (?P<per>/(?:tok(?:en)?|param(?:eter)?|layer|head|GPU|request|sequence|sample|step|element|value
+        |batch|word|sec(?:ond)?|image|expert|block|user|char(?:acter)?|node|device|chip|iter(?:ation)?
+        )s?\b)?
       (?P<name>(?:
         [ ]\((?:{_WORD}|[Ff][Pp]\d+|[Bb][Ff]16|[Ii][Nn][Tt]\d)(?:[ ]?[ ,&+/][ ]?{_WORD}){{0,4}}\)
       | [ ](?!x[ ]){_WORD}

@@ -228,7 +228,7 @@ class _Scanner:
         if base is None or found is None or found.zeros:
             return end
         self.found[at] = base._replace(measure=product(base.measure, found.powers))
-        return found.end
+        return end_of_name(self.text, end, found.end)
 
     def row(self, written: str, at: int, gap: int) -> None:
         """Append the numbers and commas of a row such as [100,200], where commas separate."""
