@@ -30,7 +30,7 @@ def write(here: Path) -> Callable[..., None]:
     return written
 
 
-def found(*words: str) -> list[str]:
+def found(*words: str, stdin: str = "") -> list[str]:
     """Where something is reported: `a.md:1 A01`."""
-    told = json.loads(run("audit", *words, "--format", "json").stdout)["findings"]
+    told = json.loads(run("audit", *words, "--format", "json", stdin=stdin).stdout)["findings"]
     return [f"{each['file']}:{each['line']} {each['code']}" for each in told]

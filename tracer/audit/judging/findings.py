@@ -13,8 +13,7 @@ from tracer.audit.judging.confirmation import Strength, is_short
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
 from tracer.audit.judging.judgement import Verdict, judge
-from tracer.audit.judging.quantities import wrong_row
-from tracer.audit.judging.tables import wrong_shares
+from tracer.audit.judging.quantities import wrong_row, wrong_shares
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Named, equations
 from tracer.audit.reading.operands import printed_number
@@ -85,12 +84,7 @@ def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
                 place = read.rest.start, read.rest.end
                 found.findings.append(Finding(text, *CODES["rest"], *place, place))
             for row in read.named:
-                if wrong := wrong_row(row, named, gains=bool(has_gains())):
-                    kind, computed = wrong
-                    place = row.row.start, row.row.end
-                    found.findings.append(
-                        Finding(text, *CODES[kind], *place, place, None, computed)
-                    )
+                found.findings += wrong_row(text, row, named, gains=bool(has_gains()))
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
         if not _is_surely_read(found):
