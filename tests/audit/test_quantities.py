@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tracer.audit.judging.findings import audit
-from tracer.audit.reading.texts import Markup, Text
+from tests.audit.conftest import audited
 
 MATRIX = "Attention weights (after softmax):\n[[0.25 0.75]\n [{}]\n [0.50 0.50]]\n"
 ONCE = "x_1 = [5.037, 7.759, 3.200]\n\n"
 
 
 def found(content: str) -> list[tuple[str, str, str | None]]:
-    findings = audit(Text("text", content, Markup.MARKDOWN)).findings
-    return [(each.code, each.verdict, each.computed) for each in findings]
+    return [(each.code, each.verdict, each.computed) for each in audited(content).findings]
 
 
 def softmax(scores: list[float]) -> NDArray[np.float64]:
@@ -38,7 +36,6 @@ def table(scores: str, shares: str) -> str:
         ("softmax(scores) = [0.20, 0.30, 0.60]", "A06"),
         (r"$$ \text{softmax}(z) = [0.24,\ 0.67,\ 0.19] $$", "A06"),
         ("probabilities = [0.70, 0.25, 0.25]", "A06"),
-        ("Attention weights = [0.20, 0.30, 0.60]", "A06"),
         ("LayerNorm(x) = [1.2, 0.3, -0.5]", "A07"),  # the mean is 1/3
         ("LayerNorm(x) = [2.0, 0.0, -2.0]", "A07"),  # the deviation is 1.63, or 2
         (ONCE + "x_1 = [5.087, 7.759, 3.200]", "A05"),
