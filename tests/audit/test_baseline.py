@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.audit.conftest import found
+from tests.audit.conftest import Write, found
 from tests.helpers.command import run
-
-Write = Callable[..., None]
 
 
 def test_known_findings_are_counted_wherever_they_have_moved(
@@ -30,13 +27,8 @@ def test_known_findings_are_counted_wherever_they_have_moved(
     moved = "New.\n\n2 + 2 = 5 and 2+2\n= 5\n\n2 + 2 = 5; 2 + 2 = 5\n\n7 / 6 = 1.18, 8 / 6 = 1.18\n"
     write("docs/a.md", content=moved)
     write("docs/b.ipynb", content=json.dumps({"cells": [*cells, *cells]}))
-    told = found("docs", "--baseline", "known.json")
-    assert told == [
-        "docs/a.md:3 A01",
-        "docs/a.md:6 A01",
-        "docs/a.md:8 A01",
-        "docs/b.ipynb:cell 2:1 A01",
-    ]
+    places = ("a.md:3", "a.md:6", "a.md:8", "b.ipynb:cell 2:1")
+    assert found("docs", "--baseline", "known.json") == [f"docs/{each} A01" for each in places]
     monkeypatch.chdir("docs")
     assert len(found("a.md", "--baseline", "../known.json")) == 6  # its names are other ones
 

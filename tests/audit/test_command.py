@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.audit.conftest import found
 from tests.helpers.command import run
 from tracer.audit import auditing
 from tracer.audit.judging.findings import Audit, audit
@@ -20,17 +21,7 @@ from tracer.audit.reading.texts import Text
 FALSE = "2 + 2 = 5\n"
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def codes(*words: str, stdin: str = "") -> list[str]:
-    """Of what is found, where and which."""
-    ran = run("audit", *words, "--format", "json", stdin=stdin)
-    found = json.loads(ran.stdout)["findings"]
-    return [f"{each['file']}:{each['line']} {each['code']}" for each in found]
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_it_exits_1_for_errors_and_with_strict_for_warnings() -> None:
@@ -48,14 +39,14 @@ def test_it_exits_1_for_errors_and_with_strict_for_warnings() -> None:
 
 def test_strict_notes_what_only_unrounded_numbers_give() -> None:
     unrounded = "11.254 / 1.414 = 7.956\n"  # 7.959; 11.2535 / 1.4145 is 7.9558
-    assert codes("-", stdin=unrounded) == []
-    assert codes("-", "--strict", stdin=unrounded) == ["-:1 A08"]
+    assert found("-", stdin=unrounded) == []
+    assert found("-", "--strict", stdin=unrounded) == ["-:1 A08"]
     assert run("audit", "-", "--strict", stdin=unrounded).exit_code == 0
 
 
 def test_standard_input_is_read() -> None:
-    assert codes("-", stdin=FALSE) == ["-:1 A01"]
-    assert codes("-", "--exclude", "*", stdin=FALSE) == ["-:1 A01"]
+    assert found("-", stdin=FALSE) == ["-:1 A01"]
+    assert found("-", "--exclude", "*", stdin=FALSE) == ["-:1 A01"]
 
 
 def test_what_cannot_be_read_is_told_and_the_others_are_judged() -> None:
@@ -127,8 +118,7 @@ def test_a_folder_that_cannot_be_listed_is_told(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "scandir", scandir)
     monkeypatch.chdir("docs")
     ran = run("audit", ".")
-    closed = "closed"
-    assert (ran.exit_code, ran.stderr) == (2, f"{closed}: cannot be read: Permission denied\n")
+    assert (ran.exit_code, ran.stderr) == (2, "closed: cannot be read: Permission denied\n")
     assert "A01" in ran.stdout
 
 
@@ -159,5 +149,5 @@ def test_a_report_is_written_and_never_over_what_is_read() -> None:
 def test_what_only_weak_evidence_confirms_is_reported_on_request() -> None:
     around = "A sentence about something else altogether.\n\n" * 30
     weak = f"{around}It is $5 × (-2) = 10$, and 3000 × 0.5 = 1.5.\n"
-    assert codes("-", stdin=weak) == []
-    assert [each.split()[1] for each in codes("-", "--all", stdin=weak)] == ["A01", "A03"]
+    assert found("-", stdin=weak) == []
+    assert [each.split()[1] for each in found("-", "--all", stdin=weak)] == ["A01", "A03"]

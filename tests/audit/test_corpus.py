@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.audit.conftest import audited
 from tests.audit.corpus import CONSTRUCTS, LOOK_ALIKES
-from tracer.audit.judging.findings import Audit, audit
-from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reading.texts import Markup
 
-PAIRS = [(name, *pair) for name, pairs in CONSTRUCTS.items() for pair in pairs]
 TEXTS = [markup for markup in Markup if markup is not Markup.NOTEBOOK]
-
-
-def audited(content: str, markup: Markup = Markup.MARKDOWN) -> Audit:
-    return audit(Text("text", content, markup))
 
 
 @pytest.mark.parametrize("name", CONSTRUCTS)

@@ -8,17 +8,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.audit.conftest import Write
 from tests.helpers.command import run
 from tracer.audit.reading.texts import ENDINGS
-
-Write = Callable[..., None]
 
 ROOT = Path(__file__).parents[2]
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}

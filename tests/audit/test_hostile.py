@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tracer.audit.judging.findings import Audit, audit
-from tracer.audit.reading.texts import Markup, Text
+from tests.audit.conftest import audited
+from tracer.audit.reading.texts import Markup
 
 LENGTH = 8_000
 
@@ -37,25 +37,10 @@ SIGNS = {
 OPENED = ("", "2 * ", "max(", "[", "x_1 = [", "[3 more: 1.5×10", "softmax(x) = [", "√", "e^", "‖")
 DIGITS = ("1", "20", "000", ".5", "٣", "2e5", "3e-999", " ")
 NOTATIONS = ("½", " km/h", "\\frac12", "$", " + … + ", "万")
-BETWEEN = (
-    *NOTATIONS,
-    ",",
-    "{,}",
-    "\\,",
-    "\u202f",
-    "×10",
-    " * 10^",
-    "³",
-    "⁻⁶",
-    "⁹" * 30,
-    *"^+-/%°!\n_",
-)
+_SIGNS = [",", "{,}", "\\,", "×10", "³", "⁻⁶", "^", "+", "-", "/", "%", "°", "!", "_"]
+BETWEEN = (*NOTATIONS, *_SIGNS, "\u202f", " * 10^", "⁹" * 30, "\n")
 """What numbers, and what is computed with them, are put together of."""
 CLOSED = (" = 1", ") = 1", "] = 1", "]", "‖ ≈ 0.5", "] = [1, 2]")
-
-
-def audited(content: str, markup: Markup) -> Audit:
-    return audit(Text("text", content, markup))
 
 
 @pytest.mark.parametrize(
@@ -108,14 +93,14 @@ def test_no_mixture_of_functions_and_angles_raises_anything(seed: int) -> None:
     ],
 )
 def test_numbers_with_separators_and_powers_are_read(written: str, holds: bool) -> None:
-    found = audited(written, Markup.MARKDOWN)
+    found = audited(written)
     assert (found.read, found.hold) == (1, holds)
 
 
 def test_brackets_in_brackets_are_left_alone_from_some_depth_on() -> None:
     for depth, read in ((10, 1), (1000, 0)):
         content = f"{'(' * depth}1 + 1{')' * depth} = 2"
-        assert audited(content, Markup.MARKDOWN).read == read
+        assert audited(content).read == read
 
 
 def seconds(content: str) -> float:
@@ -123,7 +108,7 @@ def seconds(content: str) -> float:
     times = []
     for _ in range(2):
         start = time.process_time()
-        audited(content, Markup.MARKDOWN)
+        audited(content)
         times.append(time.process_time() - start)
     return min(times)
 

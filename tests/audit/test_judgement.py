@@ -6,8 +6,8 @@ from decimal import localcontext
 
 import pytest
 
+from tests.audit.conftest import audited
 from tracer.audit.judging.evaluation import USUAL, evaluate, face, plain_value
-from tracer.audit.judging.findings import audit
 from tracer.audit.judging.intervals import CONTEXT, point
 from tracer.audit.reading.equations import equations
 from tracer.audit.reading.passages import passages
@@ -17,8 +17,7 @@ from tracer.audit.reports.results import message
 
 def told(content: str) -> list[tuple[str, str | None, str | None]]:
     """Code, computed value and cause of each finding."""
-    found = audit(Text("text", content, Markup.MARKDOWN)).findings
-    return [(each.code, each.computed, each.cause) for each in found]
+    return [(each.code, each.computed, each.cause) for each in audited(content).findings]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_what_is_said(line: str, code: str, computed: str, cause: str | None) ->
 
 def test_two_sides_to_be_worked_out_are_told_with_the_digits_that_differ() -> None:
     content = "1 / (1 + e^(-0.3775)) = 1 / (1 + 0.68566)"
-    (finding,) = audit(Text("text", content, Markup.MARKDOWN)).findings
+    (finding,) = audited(content).findings
     assert (finding.computed, finding.right) == ("0.59327", "0.593239")
 
 
@@ -90,7 +89,7 @@ def test_a_logarithm_may_have_any_base_that_is_usual() -> None:
 
 def test_a_row_is_false_where_one_of_its_numbers_is() -> None:
     content = "[0.25, 0.5] × 4 = [1, 3]"
-    (finding,) = audit(Text("text", content, Markup.MARKDOWN)).findings
+    (finding,) = audited(content).findings
     assert (finding.printed, finding.computed) == ("3", "2")
     assert content[slice(*finding.marks)] == "3"
 
@@ -106,20 +105,20 @@ def test_in_a_text_that_computes_with_what_it_prints_another_last_digit_is_told(
     assert [code for code, _, _ in told("\n\n".join(lines))] == ["A02"]
 
 
-def test_a_finding_tells_what_rounded_numbers_may_stand_for() -> None:
-    (finding,) = audit(Text("text", "11.57 × 3.141 = 37.34", Markup.MARKDOWN)).findings
-    assert message(finding) == (
-        "false: computed 36.3414, printed 37.34; unrounded inputs give 36.3199 to 36.3629"
-    )
-
-
-def test_a_long_number_is_told_as_a_power_of_ten() -> None:
-    (finding,) = audit(Text("text", "$3987^{12} = 4472^{12}$", Markup.MARKDOWN)).findings
-    assert message(finding) == ("false: the left side is ≈ 1.61×10⁴³, the right side ≈ 6.40×10⁴³")
+def test_messages_tell_what_rounded_numbers_may_be_and_long_ones_as_powers_of_ten() -> None:
+    for line, told_of_it in (
+        (
+            "11.57 × 3.141 = 37.34",
+            "computed 36.3414, printed 37.34; unrounded inputs give 36.3199 to 36.3629",
+        ),
+        ("$3987^{12} = 4472^{12}$", "the left side is ≈ 1.61×10⁴³, the right side ≈ 6.40×10⁴³"),
+    ):
+        [finding] = audited(line).findings
+        assert message(finding).startswith(f"false: {told_of_it}")
 
 
 def test_a_repeated_equation_is_reported_at_each_of_its_places() -> None:
-    found = audit(Text("text", "6 × 2 = 13\n\nso 6 × 2 = 13\n", Markup.MARKDOWN)).findings
+    found = audited("6 × 2 = 13\n\nso 6 × 2 = 13\n").findings
     assert [finding.place[2:6] for finding in found] == [(1, 1, 1, 11), (3, 4, 3, 14)]
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.audit.conftest import found
+from tests.audit.conftest import Write, found
 from tests.helpers.command import problems, run
 
 EACH_CODE = "2 + 2 = 5\n\n7 / 6 = 1.18\n\n7 / 6 = 1.16\n\n11.254 / 1.414 = 7.956\n"
 """A01, A02, A04 and A08."""
 
 SECTION = "[tool.decoder-trace.audit]\n"
-
-Write = Callable[..., None]
 
 
 def configure(*lines: str, name: str = "pyproject.toml") -> None:

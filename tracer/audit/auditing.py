@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tracer.audit.judging.findings import audit
-from tracer.audit.project.configuration import UNROUNDED, Settings
+from tracer.audit.project.configuration import Settings
 from tracer.audit.project.paths import files
 from tracer.audit.project.remarks import Remarks
 from tracer.audit.reading.texts import ENDINGS, texts
-from tracer.audit.reports.results import Result, result, without
+from tracer.audit.reports.results import UNROUNDED, Result, result, without
 from tracer.console import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_input
@@ -46,7 +46,6 @@ def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
 def _paths(
     names: Sequence[str], settings: Settings, problems: list[Problem]
 ) -> Iterator[tuple[Path, bool]]:
-    """Yield the files to read, and whether each is named."""
     for name in names:
         path = Path(name)
         if not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir() raises for a name that is too long
@@ -85,13 +84,9 @@ def _audited(name: str, settings: Settings, *, is_named: bool) -> Result:
         return Result(name, is_binary=True)
     codes = settings.codes_for(Path(name))
     read = texts(name, content)
-    strict = UNROUNDED in codes
-    audits = [(text, audit(text, strict=strict, weak=settings.weak)) for text in read]
+    options = {"strict": UNROUNDED in codes, "weak": settings.weak}
+    audits = [(text, audit(text, **options)) for text in read]
     remarks = Remarks(read)
     found = result(name, audits, settings.kinds)
-    ignored = {
-        finding
-        for finding in found.findings
-        if finding.code not in codes or remarks.silence(finding)
-    }
+    ignored = {f for f in found.findings if f.code not in codes or remarks.silence(f)}
     return replace(without(found, ignored), ignored=len(ignored), warnings=tuple(remarks.problems))

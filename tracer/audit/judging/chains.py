@@ -54,8 +54,8 @@ class Chain(NamedTuple):
 
 def weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int], list[Doubtful]]:
     """Judge neighboring sides; return also the signs that cannot be judged, and the doubtful."""
-    pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
-    agreeing = 0
+    pairs, unread, doubtful = list[Weighed](), list[int](), list[Doubtful]()
+    agreeing = decides = 0
     sides = [side.expression for side in equation.sides]
     computes = any(map(_computes, sides)) or any(starmap(is_rounded_row, pairwise(sides)))
     for i, sign in enumerate(equation.signs):
@@ -67,7 +67,9 @@ def weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int], li
             agreeing += 1
             decides += found.decides
         else:
-            pair = _pair(equation, i, found, text)
+            around = (sides[j] if 0 <= j < len(sides) else None for j in (i - 1, i + 2))
+            ends = left.start, right.end, sign
+            pair = Pair(left.expression, right.expression, found, text, *ends, *around)
             reason = None if found.verdict.holds else doubt(pair, left.doubt, right.doubt)
             if reason:
                 doubtful.append(Doubtful(text, left.start, right.end, reason))
@@ -79,27 +81,13 @@ def weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int], li
     if len(unread) + len(doubtful) == len(equation.signs):
         return None, unread, doubtful
     place = equation.sides[0].start, equation.sides[-1].end
-    chain = Chain(*place, agreeing, decides, tuple(pairs))
-    return chain, unread, doubtful
-
-
-_COMPUTED = (ex.Number, ex.Call)
+    return Chain(*place, agreeing, decides, tuple(pairs)), unread, doubtful
 
 
 def _computes(expression: ex.Expression) -> bool:
-    """Return whether there is something to compute."""
-    return not ex.is_printed(expression) and any(
-        isinstance(part, _COMPUTED) for part in ex.every(expression)
-    )
-
-
-def _pair(equation: Equation, i: int, found: Judgement, text: Text) -> Pair:
-    """Return two neighboring sides with what is around them."""
-    left, right = equation.sides[i : i + 2]
-    previous = equation.sides[i - 1].expression if i else None
-    following = equation.sides[i + 2].expression if i + 2 < len(equation.sides) else None
-    place = left.start, right.end, equation.signs[i], previous, following
-    return Pair(left.expression, right.expression, found, text, *place)
+    parts = ex.every(expression)
+    is_computed = any(isinstance(part, ex.Number | ex.Call) for part in parts)
+    return is_computed and not ex.is_printed(expression)
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:

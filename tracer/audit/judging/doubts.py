@@ -29,9 +29,8 @@ def _is_binary(pair: Pair) -> bool:
     """Return whether all numbers may be binary: 101 + 1 = 110; or a fraction is: 0.101 · 2²."""
     sources = list(map(pair.source, pair.numbers))
     fractions = sum(_FRACTION.fullmatch(source) is not None for source in sources)
-    if fractions and (
-        "2" in sources or (fractions > 1 and not re.search("[2-9]", pair.sources[0]))
-    ):
+    are_binary = fractions > 1 and not re.search("[2-9]", pair.sources[0])
+    if are_binary or (fractions and "2" in sources):
         return True
     if not sources or not all(set(source) <= {"0", "1"} for source in sources):
         return False
@@ -65,9 +64,8 @@ def _is_percent_of(pair: Pair) -> bool:
         return False
     found = pair.found
     change = abs((found.computed or Decimal(0)) - 1 - found.printed)
-    return pair.ratio in (100, Decimal("0.01")) or (
-        ex.is_percent(pair.right) and change <= found.unit
-    )
+    is_change = ex.is_percent(pair.right) and change <= found.unit
+    return is_change or pair.ratio in (100, Decimal("0.01"))
 
 
 def _is_of_one_digit(pair: Pair) -> bool:
@@ -79,8 +77,6 @@ def _is_of_one_digit(pair: Pair) -> bool:
     return pair.right.digits == 1 and (computed is None or computed * found.factor != found.printed)
 
 
-# --- copied pages --------------------------------------------------------------------------------
-
 _OUTSIDE = re.compile(r"[^\W\d]|[\n<>:;，。；：（）「」、`|]")
 """What no formula without letters contains."""
 _LONGEST_FORMULA = 1000
@@ -90,9 +86,8 @@ _UNPRINTED = re.compile(r"[\s√―.·]")
 def _is_doubled(pair: Pair) -> bool:
     """Return whether a formula is there twice, as a page is copied: 6 =1 +2 +36=1+2+3."""
     content, start = pair.text.content, pair.start
-    while (
-        pair.start - start < _LONGEST_FORMULA and start and not _OUTSIDE.match(content, start - 1)
-    ):
+    first = max(0, start - _LONGEST_FORMULA)
+    while start > first and not _OUTSIDE.match(content, start - 1):
         start -= 1
     behind = _OUTSIDE.search(content, pair.end, pair.end + _LONGEST_FORMULA)
     end = behind.start() if behind else pair.end + _LONGEST_FORMULA
@@ -105,9 +100,6 @@ def _is_doubled(pair: Pair) -> bool:
 def _is_copied(pair: Pair) -> bool:
     """Return whether zero-width spaces show that fraction bars are lost: 41\u200b for 1/4."""
     return "\u200b" in "".join(pair.sources)
-
-
-# --- computations that go on from a result -------------------------------------------------------
 
 
 def _is_by_steps(pair: Pair) -> bool:
@@ -160,7 +152,6 @@ def _parts(expression: ex.Expression) -> tuple[object, ...]:
 
 
 def _beginnings(expression: ex.Expression) -> Iterator[ex.Expression]:
-    """Yield the sums of the first terms, or the products of the first factors."""
     match expression:
         case ex.Sum(terms):
             yield from (ex.Sum(terms[:i]) if i > 1 else terms[0] for i in range(1, len(terms)))

@@ -76,9 +76,6 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
     found = [part for expression in expressions for part in ex.every(expression)]
     named = {part.name for part in found if isinstance(part, ex.Call)}
     rows = any(isinstance(part, ex.Vector) for part in found)
-    if not named and not rows:
-        yield USUAL
-        return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
     turns = ("radians", "degrees") if named & OF_ANGLES else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
@@ -253,7 +250,6 @@ LARGEST_SET = 1000
 
 
 def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
-    """Return the value of a function for its arguments."""
     if name in _OF_ROWS:
         row = given[0] if len(given) == 1 else tuple(given)
         if not isinstance(row, tuple):
@@ -262,7 +258,10 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
             return reduce(partial(_pair, _larger), row)  # max(0, [1, -2])
         return _of_a_row(name, [scalar(item) for item in row])
     if name == "choose":
-        return point(Decimal(_choose(*map(_whole, given))))
+        numbers = list(map(_whole, given))
+        if len(numbers) != 2 or numbers[0] > LARGEST_SET:
+            raise UndefinedError
+        return point(Decimal(math.comb(*numbers)))
     if name == "transpose":
         return _columns(given[0]) if _is_matrix(given[0]) else given[0]
     if len(given) > 1:
@@ -271,7 +270,9 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         return _called(name, [tuple(given)], meaning)
     x = given[0]
     if name == "factorial":
-        return point(_factorial(scalar(x)))
+        if (number := _whole(x)) > LARGEST_FACTORIAL:
+            raise UndefinedError
+        return point(Decimal(math.factorial(number)))
     if name in OF_ANGLES and meaning.turn == "degrees":
         x = _each(lambda angle: angle * point(intervals.PI / 180), x)
     name = {"log": meaning.log, "gelu": meaning.gelu}.get(name, name)
@@ -315,16 +316,3 @@ def _whole(value: Value) -> int:
     if x.low != x.high or x.low != x.low.to_integral_value() or x.low < 0:
         raise UndefinedError
     return int(x.low)
-
-
-def _choose(*numbers: int) -> int:
-    if len(numbers) != 2 or numbers[0] > LARGEST_SET:
-        raise UndefinedError
-    return math.comb(*numbers)
-
-
-def _factorial(x: Interval) -> Decimal:
-    number = _whole(x)
-    if number > LARGEST_FACTORIAL:
-        raise UndefinedError
-    return Decimal(math.factorial(number))

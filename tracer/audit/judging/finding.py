@@ -140,11 +140,7 @@ class Finding:
     @property
     def equation(self) -> str:
         """The equation as printed, on one line."""
-        return _on_one_line(self.text, self.start, self.end)
-
-
-def _on_one_line(text: Text, start: int, end: int) -> str:
-    return " ".join(text.content[start:end].split())
+        return self.text.on_one_line(self.start, self.end)
 
 
 class Doubtful(NamedTuple):
@@ -158,7 +154,7 @@ class Doubtful(NamedTuple):
     @property
     def equation(self) -> str:
         """The equation as printed, on one line."""
-        return _on_one_line(self.text, self.start, self.end)
+        return self.text.on_one_line(self.start, self.end)
 
 
 def _scale(side: ex.Expression) -> Decimal:
@@ -169,7 +165,7 @@ def _scale(side: ex.Expression) -> Decimal:
 
 def finding(left: Side, right: Side, pair: Pair) -> Finding:
     """Return the finding for two sides that do not agree with the digits as printed."""
-    start, end, found, text = pair.start, pair.end, pair.found, pair.text
+    found, text = pair.found, pair.text
     if ex.is_printed(left.expression) and not ex.is_printed(right.expression):
         left, right = right, left
     figure = wrong(right.expression, found.place)
@@ -179,9 +175,7 @@ def finding(left: Side, right: Side, pair: Pair) -> Finding:
     return Finding(
         text,
         *CODES[found.verdict],
-        start=start,
-        end=end,
-        marks=marks,
+        *(pair.start, pair.end, marks),
         printed=source(*marks, text) if figure else None,
         computed=computed,
         cause=pair.cause,

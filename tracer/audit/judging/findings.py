@@ -13,8 +13,7 @@ from tracer.audit.judging.confirmation import Strength, is_short
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
 from tracer.audit.judging.judgement import Verdict, judge
-from tracer.audit.judging.quantities import wrong_row
-from tracer.audit.judging.tables import wrong_shares
+from tracer.audit.judging.quantities import wrong_row, wrong_shares
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Named, equations
 from tracer.audit.reading.operands import printed_number
@@ -82,15 +81,10 @@ def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
                 found.doubtful += doubtful
             found.unread += [(text, at) for at in read.unread]
             if read.rest:
-                place = read.rest.start, read.rest.end
-                found.findings.append(Finding(text, *CODES["rest"], *place, place))
+                rest = read.rest.start, read.rest.end
+                found.findings.append(Finding(text, *CODES["rest"], *rest, rest))
             for row in read.named:
-                if wrong := wrong_row(row, named, gains=bool(has_gains())):
-                    kind, computed = wrong
-                    place = row.row.start, row.row.end
-                    found.findings.append(
-                        Finding(text, *CODES[kind], *place, place, None, computed)
-                    )
+                found.findings += wrong_row(text, row, named, gains=bool(has_gains()))
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
         if not _is_surely_read(found):
@@ -101,8 +95,6 @@ def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
             _doubt_all(found, text, Doubt.NOTATION, _is_far)
         roots = _Roots()
         for chain in found.chains:
-            if not chain.pairs:  # most have none
-                continue
             found.findings += _findings(chain.pairs, roots)
             only = [pair.finding for pair in chain.pairs if pair.verdict is Verdict.CONSISTENT]
             found.findings += only if strict else []
@@ -163,15 +155,11 @@ def _doubt_all(
 ) -> None:
     """Doubt all pairs of a kind: they are no findings any more."""
     for i, chain in enumerate(found.chains):
-        kept = list[Weighed]()
-        for pair in chain.pairs:
-            if is_doubtful(pair):
-                place = pair.finding.start, pair.finding.end
-                found.doubtful.append(Doubtful(text, *place, reason))
-            else:
-                kept.append(pair)
-        if len(kept) < len(chain.pairs):
-            found.chains[i] = chain._replace(pairs=tuple(kept))
+        doubtful = [pair.finding for pair in chain.pairs if is_doubtful(pair)]
+        found.doubtful += (Doubtful(text, each.start, each.end, reason) for each in doubtful)
+        if doubtful:
+            kept = tuple(pair for pair in chain.pairs if not is_doubtful(pair))
+            found.chains[i] = chain._replace(pairs=kept)
     found.chains = [chain for chain in found.chains if chain.agreeing or chain.pairs]
 
 
@@ -224,7 +212,6 @@ def _holds_with(pair: Weighed, number: ex.Number, root: Finding) -> bool:
 
 
 def _findings(pairs: Sequence[Weighed], roots: _Roots) -> Iterator[Finding]:
-    """Yield the errors of a chain, each with the one from which it follows."""
     for pair in pairs:
         if not pair.verdict.holds:
             root = roots.of(pair)

@@ -195,19 +195,11 @@ def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> J
     rounded_to = ev.window_of_whole if is_of_whole_numbers(left) else ev.window
     printed = ev.evaluate(right, ev.face, meaning)
     stands_for = ev.evaluate(right, rounded_to, meaning)
-    figures = zip(
-        *(
-            flat(at_face),
-            flat(as_inputs),
-            flat(printed, at_face),
-            flat(stands_for),
-        ),
-        strict=True,
-    )
+    values = flat(at_face), flat(as_inputs), flat(printed, at_face), flat(stands_for)
     in_percent = ex.is_percent(right) and _has_hundred(left)
     found = [
         _of_a_figure(*figure, in_percent=in_percent)._replace(place=place)
-        for place, figure in enumerate(figures)
+        for place, figure in enumerate(zip(*values, strict=True))
     ]
     if not found:
         raise UndefinedError
@@ -257,7 +249,6 @@ def _of_a_figure(
 
 
 def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
-    """Judge two sides that both have to be computed."""
     pairs = list(side_by_side(left, right, ev.as_input, ev.as_part, meaning))
     at_face = list(side_by_side(left, right, ev.face, ev.face, meaning))
     cancels = _may_cancel(left) or _may_cancel(right)
@@ -289,7 +280,6 @@ def _tolerance(one: Interval, other: Interval, *, cancels: bool) -> Decimal:
 
 
 def _apart(verdict: Verdict, at_face: Sequence[tuple[Interval, Interval]]) -> Judgement:
-    """Return a judgement with the values of both sides, if they are numbers."""
     if len(at_face) > 1:
         return Judgement(verdict)
     [(a, b)] = at_face
@@ -300,9 +290,8 @@ def is_of_whole_numbers(expression: ex.Expression) -> bool:
     """Return whether it holds whole numbers and no quotient, so that nothing needs rounding."""
     if isinstance(expression, ex.Number):
         return expression.is_whole
-    is_quotient = isinstance(expression, ex.Product) and any(
-        s == "/" for s, _ in expression.factors
-    )
+    factors = expression.factors if isinstance(expression, ex.Product) else ()
+    is_quotient = any(sign == "/" for sign, _ in factors)
     known = isinstance(expression, ex.Negative | ex.Sum | ex.Product | ex.Power | ex.Vector)
     return known and not is_quotient and all(map(is_of_whole_numbers, ex.parts(expression)))
 

@@ -74,10 +74,8 @@ def judged_as_sizes(
         if powers is not _POWERS or abs((value.middle * power / figure).adjusted()) <= 2
     ]
     may_be = Interval(figure - unit / 2, figure + unit)
-    others = _other_factors(left, right, is_exact=is_exact)
-    if any(
-        (value * point(other)).meets(may_be) for value in scaled for other in (Decimal(1), *others)
-    ):
+    factors = map(point, _factors(left, right, is_exact=is_exact))
+    if any((value * factor).meets(may_be) for value, factor in product(scaled, factors)):
         return Judgement(Verdict.ROUNDED, figure, unit, figure)
     if ex.is_printed(left) or not scaled:
         return None
@@ -97,12 +95,12 @@ def judged_as_sizes(
     return Judgement(Verdict.FALSE, nearest.middle, unit, figure, values=nearest)
 
 
-def _other_factors(left: ex.Expression, right: ex.Expression, *, is_exact: bool) -> list[Decimal]:
+def _factors(left: ex.Expression, right: ex.Expression, *, is_exact: bool) -> list[Decimal]:
     """Return what may be between two sides besides powers: bits to bytes, and shares to percent.
 
     Powers of both kinds may be mixed in bytes, and in approximate results: 7 × 2 = 13 GiB.
     """
-    factors = [Decimal(100)] if ex.is_percent(right) else []
+    factors = [Decimal(1), Decimal(100)] if ex.is_percent(right) else [Decimal(1)]
     has_eight = any(each.value == _BITS_OF_A_BYTE for each in ex.numbers(left))
     if has_eight or suffixes(left, right) & _BITS:
         factors += [_BITS_OF_A_BYTE, 1 / _BITS_OF_A_BYTE]

@@ -134,10 +134,9 @@ def _is_sensitive(pair: Pair) -> bool:
                 of = of.of if isinstance(of, ex.Negative) else of
                 if isinstance(of, ex.Number) and of.value > 1 and _has_short(of):
                     return True
-            case ex.Sum((ex.Number() as a, ex.Negative(ex.Number() as b))) if not (
-                a.is_whole or b.is_whole
-            ):
-                if abs(a.value - b.value) * 2 < abs(a.value):
+            case ex.Sum((ex.Number() as a, ex.Negative(ex.Number() as b))):
+                is_small = abs(a.value - b.value) * 2 < abs(a.value)
+                if is_small and not (a.is_whole or b.is_whole):
                     return True
     return False
 
@@ -168,7 +167,6 @@ def are_rounded(pair: Pair) -> bool:
 
 
 _WORD = re.compile(rf"(?:{'|'.join(MULTIPLIERS)})\W*\Z")
-
 
 _LONG = 5
 """Whole numbers with so many digits are seldom counted, and may be rounded: 1,157,407."""
@@ -213,7 +211,6 @@ def _quotients(expression: ex.Expression) -> int:
 
 
 def _whole(value: Decimal, by: str, like: ex.Number) -> ex.Expression:
-    """Return a value rounded to a whole number, in the place of another one."""
     rounded = abs(value).to_integral_value(by)
     number = ex.Number(rounded, f"{rounded:f}", like.start, like.end)
     return ex.Negative(number) if value < 0 else number

@@ -12,15 +12,12 @@ from typing import Any, TypeVar
 
 from tracer.audit.judging.finding import CODES
 from tracer.audit.project.paths import Patterns
-from tracer.audit.reports.results import Kind
+from tracer.audit.reports.results import UNROUNDED, Kind
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.names import closest
 
 ALL = tuple(sorted(code for code, _, _ in CODES.values()))
-
-UNROUNDED = "A08"
-"""Reported only with `strict`, or if this very code is selected."""
 
 
 def unknown(prefix: str) -> str | None:
@@ -34,9 +31,8 @@ def unknown(prefix: str) -> str | None:
 def chosen(select: Collection[str], ignore: Collection[str], *, strict: bool) -> frozenset[str]:
     """Return the selected codes that are not ignored; of two prefixes, the longer one counts."""
     usual = frozenset(code for code in ALL if strict or code != UNROUNDED or code in select)
-    return frozenset(
-        code for code in usual if _longest(select or ("A",), code) > _longest(ignore, code)
-    )
+    first = select or ("A",)
+    return frozenset(code for code in usual if _longest(first, code) > _longest(ignore, code))
 
 
 def matching(prefixes: Collection[str]) -> frozenset[str]:
@@ -101,14 +97,12 @@ def _section(content: str, name: str) -> Any:
         message, _, where = str(error).partition(" (at ")
         line, column = map(int, re.findall("[0-9]+", where) or (content.count("\n") + 1, 0))
         raise TracerError(Problem(f"not TOML: {message}", name, line, column)) from None
-    except RecursionError:
-        raise TracerError(Problem("cannot be read: nested too deeply", name)) from None
-    except ValueError:
-        message = "cannot be read: a number with too many digits"
-        raise TracerError(Problem(message, name)) from None
+    except (RecursionError, ValueError) as error:
+        is_deep = isinstance(error, RecursionError)
+        why = "nested too deeply" if is_deep else "a number with too many digits"
+        raise TracerError(Problem(f"cannot be read: {why}", name)) from None
     if Path(name).name == NAMES[0] and "tool" not in data:
-        message = f"expected [{'.'.join(SECTION)}]"
-        raise TracerError(Problem(message, name, 1))
+        raise TracerError(Problem(f"expected [{'.'.join(SECTION)}]", name, 1))
     for depth, key in enumerate(SECTION):
         path = SECTION[:depth]
         if not isinstance(data, dict):
@@ -131,18 +125,14 @@ def _validated(data: Any, content: str, name: str) -> Configuration:
     for key in table.keys() - set(KEYS):
         nearest = closest(key, KEYS) or f", expected {', '.join(KEYS)}"
         reader.tell(f"unknown key{nearest}", key)
-    ignores = reader.of_kind(
-        table.get("per-file-ignores", {}), dict, "a table of patterns", "per-file-ignores"
-    )
+    key = "per-file-ignores"
+    ignores = reader.of_kind(table.get(key, {}), dict, "a table of patterns", key)
     found = Configuration(
         exclude=reader.texts(table.get("exclude", []), "exclude"),
         select=reader.prefixes(table.get("select", []), "select"),
         ignore=reader.prefixes(table.get("ignore", []), "ignore"),
         strict=reader.of_kind(table.get("strict", False), bool, "true or false", "strict"),
-        per_file_ignores={
-            pattern: reader.prefixes(codes, "per-file-ignores", pattern)
-            for pattern, codes in ignores.items()
-        },
+        per_file_ignores={of: reader.prefixes(codes, key, of) for of, codes in ignores.items()},
     )
     if reader.problems:
         raise TracerError(*sorted(reader.problems, key=lambda problem: problem.line or 0))
@@ -150,8 +140,6 @@ def _validated(data: Any, content: str, name: str) -> Configuration:
 
 
 class _Reader:
-    """Reads values and collects what is wrong with them."""
-
     def __init__(self, content: str, name: str) -> None:
         self.content, self.name = content, name
         self.problems: list[Problem] = []
@@ -170,12 +158,10 @@ class _Reader:
         return kind()
 
     def texts(self, value: Any, *keys: str) -> list[str]:
-        """Return a list of texts."""
         found: list[Any] = self.of_kind(value, list, "a list of texts", *keys)
         return [self.of_kind(each, str, "text", *keys) for each in found]
 
     def prefixes(self, value: Any, *keys: str) -> list[str]:
-        """Return a list of prefixes of codes."""
         found = self.texts(value, *keys)
         for prefix in found:
             if prefix in value and (message := unknown(prefix)):  # or it was no text
@@ -193,7 +179,6 @@ def _came(value: Any) -> str:
 
 def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | None:
     """Return the line of a key, or of a value behind it; None if it is written in a rare form."""
-    at = 0
     section = re.search(r"^\s*\[\s*tool\s*\.\s*[\"']?decoder-trace", content, re.MULTILINE)
     at = section.start() if section else 0
     for key in keys:
@@ -252,17 +237,9 @@ def settings(
     section, folder = configured(Path.cwd())
     strict = strict or section.strict
     patterns = Patterns(exclude) if exclude else Patterns(section.exclude, folder)
-    return Settings(
-        chosen(select, ignore, strict=strict)
-        if select
-        else chosen(section.select, [*section.ignore, *ignore], strict=strict),
-        strict,
-        patterns,
-        bool(exclude) or force_exclude,
-        tuple(
-            (Patterns([pattern], folder), matching(codes))
-            for pattern, codes in section.per_file_ignores.items()
-        ),
-        weak,
-        tuple(kinds),
-    )
+    ignored = ignore if select else [*section.ignore, *ignore]
+    codes = chosen(select or section.select, ignored, strict=strict)
+    of_files = section.per_file_ignores.items()
+    ignores = tuple((Patterns([pattern], folder), matching(of)) for pattern, of in of_files)
+    is_forced = bool(exclude) or force_exclude
+    return Settings(codes, strict, patterns, is_forced, ignores, weak, tuple(kinds))

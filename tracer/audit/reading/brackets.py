@@ -57,11 +57,8 @@ def _rows(
 ) -> list[Span] | list[list[Span]]:
     """Return the rows of a matrix, one per line, or the entries of a single row or column."""
     is_row_end = "\\" if tokens[opened].text == "matrix" else ""
-    lines = [
-        i
-        for i in inside
-        if tokens[i].kind is Is.LINE and is_row_end == tokens[i].text[:1].strip(" ")
-    ]
+    ends = [i for i in inside if tokens[i].kind is Is.LINE]
+    lines = [i for i in ends if is_row_end == tokens[i].text[:1].strip(" ")]
     rows = [
         _row(tokens, pairs, a + 1, b)
         for a, b in pairwise([opened, *lines, closed])
@@ -73,7 +70,6 @@ def _rows(
 
 
 def _row(tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int) -> list[Span]:
-    """Return entries that are separated by spaces only."""
     inner = _outermost(tokens, pairs, start - 1, end)[1:]
     begins = [at for at in inner if tokens[at].gap and _begins(tokens, at, end)]
     return list(pairwise([start, *begins, end]))

@@ -134,8 +134,6 @@ _BEHIND_AN_OPERAND = BINARY | {"^", "%", "!", "ᵀ"}
 
 
 class _Finder:
-    """Finds the sides around each relation sign, and joins sides that share a sign into chains."""
-
     def __init__(self, found: list[Token], passage: Passage) -> None:
         self.passage = passage
         self.pairs = partners(found)
@@ -147,7 +145,6 @@ class _Finder:
         self.measured = [i for i, token in enumerate(self.tokens) if token.measure]
 
     def _places(self, *kinds: Is) -> list[int]:
-        """Return the indices of all tokens of some kinds."""
         return [i for i, token in enumerate(self.tokens) if token.kind in kinds]
 
     def found(self) -> Found:
@@ -240,8 +237,7 @@ class _Finder:
 
     def _behind_numbers(self, start: int, end: int) -> int:
         """Return the index after the last gap between two numbers, as in the columns of a table."""
-        begins = start
-        i = start
+        begins = i = start
         while i < end:
             token = self.tokens[i]
             if i > start and token.gap >= 2 and self._are_apart(i):
@@ -317,13 +313,10 @@ class _Finder:
 
     def _is_label(self, start: int) -> bool:
         """Return whether a label such as (b) or (ii) ends before an index, at a start."""
-        opened = self.pairs.get(start - 1, start)
-        return (
-            opened == start - 3
-            and self.tokens[start - 2].kind is Is.WORD
-            and len(self.tokens[start - 2].text) <= LONGEST_LABEL
-            and self.tokens[opened - 1].kind in (Is.LINE, Is.BREAK)
-        )
+        opened, word = self.pairs.get(start - 1, start), self.tokens[start - 2]
+        is_short = word.kind is Is.WORD and len(word.text) <= LONGEST_LABEL
+        begins = self.tokens[opened - 1].kind in (Is.LINE, Is.BREAK)
+        return opened == start - 3 and is_short and begins
 
     def _doubt_behind(self, end: int) -> Doubt | None:
         """Return why a side may continue in the text after it.
@@ -341,10 +334,8 @@ class _Finder:
             raise UnreadableError
         if behind.kind is Is.LINE:
             return Doubt.AFTER if self.tokens[end + 1].text in BINARY else None
-        if behind.text == "begin":
-            return Doubt.AFTER
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
-        return Doubt.AFTER if is_symbol or goes_on else None
+        return Doubt.AFTER if is_symbol or goes_on or behind.text == "begin" else None
 
 
 _BETWEEN = frozenset(("is", "are", "was", "so", "then", "and", "or", "thus", "hence", "gives"))

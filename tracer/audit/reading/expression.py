@@ -136,16 +136,14 @@ def mapped(expression: Expression, of: Callable[[Expression], Expression]) -> Ex
 
 
 def _with_parts(expression: Expression, other: tuple[Expression, ...]) -> Expression:
-    """Return the expression with other direct parts."""
     match expression:
         case Number() | Constant():
             return expression
         case Negative():
             return Negative(*other)
         case Product(factors):
-            return Product(
-                tuple((sign, each) for (sign, _), each in zip(factors, other, strict=True))
-            )
+            signs = (sign for sign, _ in factors)
+            return Product(tuple(zip(signs, other, strict=True)))
         case Power():
             return Power(*other)
         case Sum():

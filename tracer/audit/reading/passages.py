@@ -56,7 +56,8 @@ def passages(text: Text, holding: re.Pattern[str] | None = None) -> Iterator[Pas
         if kind is Kind.MATH:
             yield Passage(ascii_signs(raw), start, kind, decimal)
             continue
-        clean = _CLEANERS.get((text.markup, kind), _inline)
+        has_markup = text.markup is Markup.MARKDOWN and kind is Kind.PROSE
+        clean = _prose if has_markup else _inline
         at = start
         for written in _BLANK_LINES.split(raw):
             if holding is None or holding.search(written):
@@ -80,7 +81,6 @@ _FEWEST_COMMAS = 3
 
 
 def _has_decimal_commas(content: str) -> bool:
-    """Return whether the numbers of a text have decimal commas, as in French and German."""
     near = (found.start() for found in re.finditer(r",\}?\d", content))
     commas = sum(_COMMA.search(content, max(0, at - 5), at + 24) is not None for at in near)
     return commas >= _FEWEST_COMMAS and commas > 2 * len(_POINT.findall(content))
@@ -118,7 +118,6 @@ _INLINE_APART = re.compile(
 _PARENTHESES = re.compile(r"\\(?<!\\.)[()]")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 
-
 Raw: TypeAlias = tuple[str, int, Kind]
 """A stretch of a text, its start and its kind, before its markup is replaced."""
 
@@ -144,7 +143,6 @@ def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterato
 
 
 def _inline(text: str) -> str:
-    """Blank the delimiters of inline mathematics."""
     on_one_line = _INLINE.sub(lambda found: found[0].replace("\n", " "), text)
     return _without(_PARENTHESES, _inside(_INLINE_APART, _inside(_INLINE, on_one_line)))
 
@@ -177,19 +175,13 @@ def _markdown(content: str) -> Iterator[Raw]:
 
 
 def _prose(text: str) -> str:
-    """Replace the markup of Markdown in prose."""
-    cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(_inline(text)))
+    signs = _ENTITY.sub(lambda f: unescape(f[0]).ljust(len(f[0]), FILL), _inline(text))
+    cut = _HEADING.sub(lambda found: found[1] + CUT, signs)
     unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))
     return _inside(_EMPHASIS, unmarked)
 
 
-def _signs(text: str) -> str:
-    """Replace the names of signs, such as &times;, by the signs."""
-    return _ENTITY.sub(lambda found: unescape(found[0]).ljust(len(found[0]), FILL), text)
-
-
 def _plain(content: str) -> Iterator[Raw]:
-    """Yield the passages of plain text, in which line breaks and indentation are significant."""
     for text, start, _ in _in_fences(content):
         yield from _with_mathematics(text, start, Kind.CODE)
 
@@ -213,7 +205,6 @@ _VERBATIM = re.compile(r"\\begin\{(verbatim|lstlisting|minted|alltt)\*?\}")
 
 
 def _latex(content: str) -> Iterator[Raw]:
-    """Yield displayed mathematics, prose and verbatim text, without comments."""
     at = 0
     for opening in _VERBATIM.finditer(content):
         if opening.start() < at:
@@ -228,7 +219,6 @@ def _latex(content: str) -> Iterator[Raw]:
 
 
 def _set(content: str, start: int) -> Iterator[Raw]:
-    """Yield the passages of a part that is not verbatim."""
     return _with_mathematics(_without(_REMARK, content).replace("~", " "), start)
 
 
@@ -243,7 +233,6 @@ _OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")
 
 
 def _restructured(content: str) -> Iterator[Raw]:
-    """Yield prose, literal blocks and mathematics."""
     at = 0
     for block in _DIRECTIVE.finditer(content):
         yield from _unmarked(content[at : block.start()], at)
@@ -266,8 +255,8 @@ _TAG = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span strong u var wbr"
-_NOTHING = frozenset(f"{_INSIDE_WORDS} sub".split())
+_INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span strong sub u var wbr"
+_NOTHING = frozenset(_INSIDE_WORDS.split())
 _UNSEEN = ("script", "style", "svg", "head", "math")
 _SIGNS = {"<sup>": "^(", "</sup>": ")", "<sub>": "_"}
 """A superscript is read as an exponent."""
@@ -283,11 +272,8 @@ def _html(content: str) -> Iterator[Raw]:
             closed = re.compile(f"</{found['tag']}", re.IGNORECASE).search(content, end)
             end = closed.start() if closed else len(content)
         shown = _shown(found)
-        made += (
-            content[at : found.start()],
-            shown,
-            _blank(content[found.start() + len(shown) : end]),
-        )
+        filler = _blank(content[found.start() + len(shown) : end])
+        made += content[at : found.start()], shown, filler
         at = end
     return _with_mathematics("".join((*made, content[at:])), 0, Kind.CODE)
 
@@ -309,5 +295,3 @@ _READERS = {
     Markup.HTML: _html,
     Markup.PLAIN: _plain,
 }
-_CLEANERS = {(Markup.MARKDOWN, Kind.PROSE): _prose}
-"""What replaces the markup within a stretch; of others, it is only that of mathematics."""

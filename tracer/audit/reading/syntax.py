@@ -36,8 +36,6 @@ def read(
 
 
 class _Reader(Operands):
-    """Reads one expression."""
-
     def sum(self) -> ex.Expression:
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
@@ -53,7 +51,6 @@ class _Reader(Operands):
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
-        """Return whether it looks like a range such as 10-12."""
         if self.depth > 1:  # (8-10)^2, \\frac{8-10}{2}
             closed, behind = self.tokens[self.end : self.end + 2]
             operators = ("^", "^2", "^3", "/", "*", "!", "sqrt", "√")
@@ -98,7 +95,8 @@ class _Reader(Operands):
         token = self.next
         if self.spaced and self.tokens[self.at - 1].kind is Is.LINE:
             return False
-        if token.gap and token.text in ("(", "[") and self._may_be_remark():
+        is_of_one = self.pairs.get(self.at, self.end) - self.at <= 3  # 0.61 (61 %)
+        if token.gap and token.text in ("(", "[") and is_of_one:
             self.doubts(Doubt.REMARK)
         elif token.gap > 1:
             self.doubts(Doubt.COLUMNS)
@@ -111,10 +109,6 @@ class _Reader(Operands):
         r"""Return whether a number follows a binomial coefficient: \binom{4}{2} 0.9^2."""
         is_binomial = isinstance(factor, ex.Call) and factor.name == "choose"
         return is_binomial and self.next.kind is Is.NUMBER
-
-    def _may_be_remark(self) -> bool:
-        """Return whether a bracket holds just a number, as in 0.61 (61 %)."""
-        return self.pairs.get(self.at, self.end) - self.at <= 3
 
     def factor(self) -> ex.Expression:
         if token := self.sign("-+"):

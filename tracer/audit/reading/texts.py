@@ -87,6 +87,10 @@ class Text:
         lines = self._in_file(line), self._in_file(end_line)
         return Place(self.name, self.cell, line, column, end_line, end_column, lines)
 
+    def on_one_line(self, start: int, end: int) -> str:
+        """Return a stretch with single spaces."""
+        return " ".join(self.content[start:end].split())
+
     def _in_file(self, line: int) -> int:
         known = None if self.cell is None else self.lines_in_file()[self.cell - 1]
         return line if known is None else known[min(line, len(known)) - 1] if known else 1
@@ -115,17 +119,10 @@ def texts(name: str, content: str) -> list[Text]:
         read = cells(name, content)
         size = sum(len(cell.text) for cell in read)
         lines = cache(partial(lines_in_file, name, content))
-        found = [
-            Text(
-                name,
-                cell.text.replace("\0", " "),
-                _OF_CELLS.get(cell.kind, Markup.PLAIN),
-                number,
-                size - len(cell.text),
-                lines,
-            )
-            for number, cell in enumerate(read, 1)
-        ]
+        found = []
+        for number, cell in enumerate(read, 1):
+            shown, markup = cell.text.replace("\0", " "), _OF_CELLS.get(cell.kind, Markup.PLAIN)
+            found.append(Text(name, shown, markup, number, size - len(cell.text), lines))
     else:
         found = [Text(name, content, markup)]
     if sum(len(text.content) for text in found) > MOST:

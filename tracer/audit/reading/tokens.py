@@ -133,7 +133,6 @@ _KINDS = {
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 _PLAIN |= {"＋": "+", "－": "-", "％": "%"}
 
-
 _SUBSCRIPT = re.compile(r"_(?!\{10\}|10\b|[^\w{\\]|\Z)")
 """A base other than 10, not the end of _emphasis_."""
 
@@ -150,8 +149,6 @@ def tokens(passage: Passage) -> list[Token]:
 
 
 class _Scanner:
-    """Collects the tokens of a passage."""
-
     def __init__(self, passage: Passage) -> None:
         self.text, self.start, self.decimal = passage.text, passage.start, passage.decimal
         self.in_math = passage.kind is Kind.MATH
@@ -178,7 +175,7 @@ class _Scanner:
                 kind, plain = read
                 start, end = match.span()
                 gap = gap or int(kind is Is.TEXT)
-                self.found.append(Token(kind, plain, self.start + start, self.start + end, gap))
+                self.add(kind, plain, start, end, gap)
                 gap = 0
                 if kind is Is.OPEN:
                     is_row = _takes_a_row(*self.found[-2:]) and passage.text[end : end + 1] != '"'
@@ -190,9 +187,8 @@ class _Scanner:
                 elif group == "superscript":
                     until = self.measured(len(self.found) - 2, match.end())
 
-    def add(self, kind: Is, plain: str, start: int, end: int, gap: int) -> None:
-        """Append a token."""
-        self.found.append(Token(kind, plain, self.start + start, self.start + end, gap))
+    def add(self, kind: Is, plain: str, at: int, end: int, gap: int, unit: Measure = ()) -> None:
+        self.found.append(Token(kind, plain, self.start + at, self.start + end, gap, unit))
 
     def number(self, match: re.Match[str], gap: int) -> int:
         """Append a number with its unit, or a row such as [100,200]; return where it ends."""
@@ -217,8 +213,7 @@ class _Scanner:
                 digits = Decimal(plain) if "." in plain else Decimal(plain).normalize()
                 plain = f"{digits.scaleb(found.zeros):e}"
             stop = end if found.zeros else stop
-        ends = self.start + start, self.start + stop
-        self.found.append(Token(kind, plain, *ends, gap, measure))
+        self.add(kind, plain, start, stop, gap, measure)
         return end_of_name(self.text, start, end) if self.text[end : end + 1] in _NAMES else end
 
     def measured(self, at: int, end: int) -> int:
@@ -274,7 +269,10 @@ class _Scanner:
             case "superscript":
                 return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
             case "subscript" if self.found and self.found[-1].text == "log":
-                self.found[-1] = _with_base(self.found[-1], text.strip("_{}"))
+                base = text.strip("_{}")
+                log = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
+                kind = Is.NAME if log else Is.OTHER
+                self.found[-1] = self.found[-1]._replace(kind=kind, text=log or base)
                 return None
             case "subscript" if (
                 text in ("_{10}", "_10") and self.found and self.found[-1].kind is Is.NUMBER
@@ -319,12 +317,6 @@ def _width(space: str) -> int:
     """Return the number of spaces; a tab counts as two, other spaces as one."""
     wide = sum(space.count(each) for each in "\u00a0\u2009\u202f")
     return space.count(" ") + 2 * space.count("\t") + wide
-
-
-def _with_base(log: Token, base: str) -> Token:
-    """Return a logarithm with its base."""
-    name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
-    return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
 
 
 _OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm", "choose"))

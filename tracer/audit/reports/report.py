@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from tracer.audit import Report
 from tracer.audit.judging.finding import CODES, Finding
-from tracer.audit.reports.results import ONLY_UNROUNDED, Kind, Listed, Result, message
+from tracer.audit.reports.results import UNROUNDED, Kind, Listed, Result, message
 from tracer.audit.reports.services import as_json, commands, sarif
 from tracer.errors import EXCERPT, excerpt, printable, strict_json
 from tracer.names import count
@@ -76,7 +76,7 @@ def summary(results: Sequence[Result], kinds: Sequence[Kind]) -> str:
     unrounded = sum(result.hold_unrounded for result in results)
     only = f" ({unrounded} of them only with unrounded numbers)" if unrounded else ""
     parts = [f"{sum(result.hold for result in results)} hold{only}"]
-    of_equations = [f for f in found if f.code not in (ONLY_UNROUNDED, NOT_TO_ITS_END)]
+    of_equations = [f for f in found if f.code not in (UNROUNDED, NOT_TO_ITS_END)]
     verdicts = Counter(finding.verdict for finding in of_equations)
     parts += [f"{verdicts[name]} {name}" for _, name, _ in CODES.values() if verdicts[name]]
     ignored, known = (sum(getattr(r, name) for r in results) for name in ("ignored", "known"))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tracer.audit.judging.chains import Chain
 from tracer.audit.judging.finding import CODES, MOST_DIGITS, Finding
 from tracer.audit.judging.findings import Audit
 from tracer.audit.judging.judgement import Verdict
@@ -15,7 +14,8 @@ from tracer.audit.reading.tokens import MOST
 from tracer.errors import EXCERPT, Problem, cut
 
 SEVERE = ("A01", "A03")
-ONLY_UNROUNDED = "A08"
+UNROUNDED = "A08"
+"""Reported only with `strict`, or if this very code is selected."""
 
 MEANT = {
     "A05": "this value was {} before",
@@ -39,7 +39,7 @@ def message(finding: Finding) -> str:
     else:
         difference = "the two sides differ"
     why = finding.cause or (finding.certain if finding.code in SEVERE else None)
-    if finding.code == ONLY_UNROUNDED:
+    if finding.code == UNROUNDED:
         why = "holds only if the numbers in it were rounded before they were printed"
     return f"{finding.verdict}: {difference}" + (f"; {why}" if why else "")
 
@@ -131,14 +131,10 @@ def without(result: Result, dropped: Set[Finding]) -> Result:
 
 def _equations(text: Text, audit: Audit) -> Iterator[Listed]:
     for chain in audit.chains:
-        shown = " ".join(text.content[chain.start : chain.end].split())
-        yield Listed(text.span(chain.start, chain.end), Kind.READ, shown, _verdict(chain))
-
-
-def _verdict(chain: Chain) -> str:
-    if chain.verdict.holds:
-        return "holds unrounded" if chain.verdict is Verdict.CONSISTENT else "holds"
-    return CODES[chain.verdict][1]
+        shown = text.on_one_line(chain.start, chain.end)
+        why = "holds unrounded" if chain.verdict is Verdict.CONSISTENT else "holds"
+        why = why if chain.verdict.holds else CODES[chain.verdict][1]
+        yield Listed(text.span(chain.start, chain.end), Kind.READ, shown, why)
 
 
 def _doubtful(text: Text, audit: Audit) -> Iterator[Listed]:

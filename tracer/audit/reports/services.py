@@ -25,12 +25,9 @@ def as_json(results: Sequence[Result], kinds: Sequence[Kind]) -> dict[str, objec
         "findings": [_plain(finding) for finding in _all(results)],
     }
     for kind, name, why in _LISTS:
-        if kind in kinds:
-            found[name] = [
-                {**_at(each.place), "equation": each.shown, why: each.why}
-                for each in listed
-                if each.kind is kind
-            ]
+        of_kind = [each for each in listed if each.kind is kind]
+        plain = [{**_at(each.place), "equation": each.shown, why: each.why} for each in of_kind]
+        found |= {name: plain} if kind in kinds else {}
     if Kind.UNREAD in kinds:
         found["unread"] = [_at(each.place) for each in listed if each.kind is Kind.UNREAD]
     return found
@@ -47,6 +44,9 @@ def _at(place: Place) -> dict[str, object]:
     return {"file": place.text, "line": place.line, "column": place.column}
 
 
+_FIELDS = ("code", "level", "equation", "printed", "computed", "cause")
+
+
 def _plain(finding: Finding) -> dict[str, object]:
     place, root = finding.place, finding.follows_from
     return {
@@ -54,12 +54,7 @@ def _plain(finding: Finding) -> dict[str, object]:
         "line": place.line,
         "end_line": place.end_line,
         "column": place.column,
-        "code": finding.code,
-        "level": finding.level,
-        "equation": finding.equation,
-        "printed": finding.printed,
-        "computed": finding.computed,
-        "cause": finding.cause,
+        **{name: getattr(finding, name) for name in _FIELDS},
         "follows_from": None if root is None else str(root.place),
     }
 
@@ -85,10 +80,13 @@ def sarif(results: Sequence[Result], version: str) -> dict[str, object]:
 
 
 def _result(finding: Finding) -> dict[str, object]:
+    from urllib.parse import quote
+
     place = finding.place
+    file = place.file.replace("\\", "/") if sys.platform == "win32" else place.file
     location: dict[str, object] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": _uri(place.file)},
+            "artifactLocation": {"uri": quote(os.fsencode(file))},  # a name need not be UTF-8
             "region": _region(place, "startLine", "startColumn", "endLine", "endColumn"),
         }
     }
@@ -112,13 +110,6 @@ def _region(place: Place, line: str, column: str, end_line: str, end: str) -> di
 def _sentence(finding: Finding) -> str:
     cell = "" if finding.place.cell is None else f"cell {finding.place.cell}: "
     return f"{cell}{message(finding)}: {finding.equation}"
-
-
-def _uri(file: str) -> str:
-    from urllib.parse import quote
-
-    # As bytes: a name need not be UTF-8.
-    return quote(os.fsencode(file.replace("\\", "/") if sys.platform == "win32" else file))
 
 
 def commands(results: Sequence[Result]) -> Iterator[str]:
