@@ -28,14 +28,12 @@ def may_be(value: str | Fraction, printed: str) -> bool:
 CASES = [
     ("2 × 32 × 4096 × 32 × 128 × 2 = # GB", 2 * 32 * 4096 * 32 * 128 * 2, "2", "8"),
     ("7B × 2 bytes = # GB", 14, "14", "15"),
-    ("13B params × 2 bytes/param = # GB", 26, "26", "36"),
     ("1024 tokens × 512 KB/token = # MB", 1024 * 512, "512", "612"),
     ("175e9 * 300e9 * 6 = # FLOPs", 175 * 300 * 6 * 10**18, "3.15e23", "3.51e23"),
     ("224*224*64=#M", 224 * 224 * 64, "3.2", "3.7"),
     ("2 × 1,024 × 1,600 × 1,600 = # GFLOPs", 2 * 1024 * 1600**2, "5.24", "5.44"),
     ("14 GB / 3.35 TB/s = # ms", Fraction(14) / Fraction("3.35"), "4.18", "4.81"),
     ("32×32×2048×2048×128 = #B operations", 32 * 32 * 2048**2 * 128, "550", "274"),
-    ("44,100 × 32 = # M", 44100 * 32, "1.4", "1.6"),
     ("50,257 x 768 = # Million", 50257 * 768, "38.6", "38.4"),
     ("2 (K and V) × 80 layers × 8 KV heads × 128 = #K", 2 * 80 * 8 * 128, "164", "184"),
     (r"$2 \times 32 \text{ layers} \times 4096 = # \text{ KB}$", 2 * 32 * 4096, "256", "265"),
@@ -54,8 +52,7 @@ def test_a_size_is_false_if_it_is_wrong_under_every_power(
     assert (may_be(value, true), may_be(value, false)) == (True, False)
     assert read(line.replace("#", true)) == (1, [])
     [(code, printed)] = read(line.replace("#", false))[1]
-    assert code in ("A01", "A03")
-    assert (printed or "").split()[0] == false
+    assert code in ("A01", "A03") and (printed or "").split()[0] == false
 
 
 @pytest.mark.parametrize(
@@ -122,5 +119,4 @@ def test_full_width_brackets_hold_remarks() -> None:
 
 def test_a_power_of_ten_that_is_written_is_judged_as_it_is() -> None:
     assert read("2 × 7168 × 512 = 7.34 × 10⁶ FLOPs/token") == (1, [])
-    [(code, printed)] = read("2 × 7168 × 512 = 7.34 × 10⁹ FLOPs/token")[1]
-    assert (code, printed) == ("A03", "7.34 × 10⁹")
+    assert read("2 × 7168 × 512 = 7.34 × 10⁹ FLOPs/token")[1] == [("A03", "7.34 × 10⁹")]

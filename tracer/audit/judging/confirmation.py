@@ -63,8 +63,7 @@ def _is_of_scale(pair: Pair) -> bool:
 def _may_be_a_prefix(pair: Pair) -> bool:
     """Return whether the power of ten is that of milli, kilo, mega …, or a word's."""
     unit, power = _UNIT.match(pair.behind), pair.found.factor.adjusted()
-    units = [name for name, _ in getattr(pair.right, "measure", ())]
-    if units and is_literal(pair.right, units):  # type: ignore[arg-type]  # it has a measure
+    if is_literal(pair.left, pair.right):
         return False
     if power in (-2, 2):
         return unit is not None  # 3e8 / 24e9 = 1.25 cm

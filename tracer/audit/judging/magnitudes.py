@@ -27,8 +27,7 @@ _POWERS = tuple(
 )
 _BITS = frozenset(("bit", "kb", "Mb", "Gb", "Tb", "kbps", "Mbps", "Gbps", "Tbps"))
 _BITS_OF_A_BYTE = Decimal(8)
-_THREE_ZEROS = 3
-"""A factor of 1,000 is one between units."""
+_THREE_ZEROS = 3  # a factor of 1,000 is one between units
 
 
 def is_of_sizes(left: ex.Expression, right: ex.Expression) -> bool:
@@ -67,7 +66,7 @@ def judged_as_sizes(
     # A single final zero is exact behind =: 7B × 2 bytes = 10 GB.
     is_counted = is_exact and number.is_whole and number.unit <= 10 and is_of_whole_numbers(left)
     unit = (Decimal(1) if is_counted else number.unit) * figure / number.value
-    powers = (Decimal(1),) if is_literal(number, names) else _POWERS
+    powers = (Decimal(1),) if is_literal(left, right) else _POWERS
     scaled = [
         value * point(power)
         for value, power in product(values, powers)

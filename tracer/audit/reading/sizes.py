@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from decimal import Decimal
 from functools import cache
 
@@ -51,9 +50,10 @@ def result(left: ex.Expression, right: ex.Expression) -> ex.Number | None:
     return number if printed or any(len(name) > 1 for name in computed) else None
 
 
-def is_literal(number: ex.Number, units: Iterable[str]) -> bool:
-    """Return whether a number has its power of ten beside it: 7.34 × 10⁹ FLOPs, not 7.34 GFLOPs."""
-    return "e" in number.printed and all(multipliers(each) == (Decimal(1),) for each in units)
+def is_literal(left: ex.Expression, right: ex.Expression) -> bool:
+    """Return whether a result has its power of ten beside it: 7.34 × 10⁹ FLOPs, not 7.34 GFLOPs."""
+    has_power = isinstance(right, ex.Number) and bool(right.measure) and "e" in right.printed
+    return has_power and all(multipliers(each) == (Decimal(1),) for each in suffixes(left, right))
 
 
 def are_comparable(left: ex.Expression, right: ex.Expression) -> bool:
