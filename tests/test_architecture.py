@@ -118,7 +118,7 @@ def test_a_renderer_knows_documents_only(module: str) -> None:
                 "tracer.renderers.terminal",
             },
         ),
-        ("pathspec", {"tracer.audit.project.patterns"}),
+        ("pathspec", {"tracer.audit.project.paths"}),
         ("jinja2", {"tracer.checkpoints.template_sandbox", "tracer.renderers.page.as_html"}),
         ("yaml", {"tracer.scenario.nodes", "tracer.scenario.reader", "tracer.scenario.writer"}),
         ("starlette", {"tracer.serve.application"}),

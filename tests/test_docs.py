@@ -32,7 +32,7 @@ from tests.helpers.examples import (
 )
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
-from tracer.audit.project.settings import settings
+from tracer.audit.project.configuration import settings
 from tracer.cli import app
 
 README, CONTRIBUTING = ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md"

@@ -10,26 +10,18 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.command import printed, run
+from tests.audit.conftest import found
+from tests.helpers.command import run
 from tracer.audit import auditing
 from tracer.audit.judging.findings import Audit, audit
+from tracer.audit.project.configuration import settings
 from tracer.audit.reading import texts
 from tracer.audit.reading.texts import Text
 
 FALSE = "2 + 2 = 5\n"
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def codes(*words: str, stdin: str = "") -> list[str]:
-    """Of what is found, where and which."""
-    ran = run("audit", *words, "--format", "json", stdin=stdin)
-    found = json.loads(ran.stdout)["findings"]
-    return [f"{each['file']}:{each['line']} {each['code']}" for each in found]
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_it_exits_1_for_errors_and_with_strict_for_warnings() -> None:
@@ -47,49 +39,14 @@ def test_it_exits_1_for_errors_and_with_strict_for_warnings() -> None:
 
 def test_strict_notes_what_only_unrounded_numbers_give() -> None:
     unrounded = "11.254 / 1.414 = 7.956\n"  # 7.959; 11.2535 / 1.4145 is 7.9558
-    assert codes("-", stdin=unrounded) == []
-    assert codes("-", "--strict", stdin=unrounded) == ["-:1 A08"]
+    assert found("-", stdin=unrounded) == []
+    assert found("-", "--strict", stdin=unrounded) == ["-:1 A08"]
     assert run("audit", "-", "--strict", stdin=unrounded).exit_code == 0
 
 
-def test_several_files_and_folders_each_once(here: Path) -> None:
-    Path("docs/.hidden").mkdir(parents=True)
-    for name in ("a.md", "docs/b.rst", "docs/c.yaml", "docs/.hidden/d.md", "e.py"):
-        Path(name).write_text(FALSE)
-    assert codes("a.md", "docs", "docs/b.rst", "e.py") == [
-        "a.md:1 A01",
-        f"{Path('docs/b.rst')}:1 A01",
-        "e.py:1 A01",
-    ]
-
-
 def test_standard_input_is_read() -> None:
-    assert codes("-", stdin=FALSE) == ["-:1 A01"]
-    assert codes("-", "--exclude", "*", stdin=FALSE) == ["-:1 A01"]
-
-
-def test_a_notebook_names_its_cells() -> None:
-    cells = [
-        {"cell_type": "markdown", "source": ["# Sums\n", "So $2 + 2 = 5$.\n"]},
-        {"cell_type": "code", "source": "x = 2 * 3\n# 2 * 3 = 7", "outputs": [{"text": "1+1=3"}]},
-    ]
-    Path("a.ipynb").write_text(json.dumps({"cells": cells}))
-    assert codes("a.ipynb") == ["a.ipynb:cell 1:2 A01", "a.ipynb:cell 2:2 A01"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.md", "2 + 2 = 5 <!-- audit: ignore -->\n"),
-        ("a.md", "<!-- audit: ignore -->\n2 + 2 = 5\n"),
-        ("a.tex", "% audit: ignore\n\\[ 2 + 2 = 5 \\]\n"),
-        ("a.rst", ".. audit: ignore\n2 + 2 = 5\n"),
-        ("a.py", "# 2 + 2 = 5  audit: ignore\n"),
-    ],
-)
-def test_a_line_can_be_passed_over(name: str, content: str) -> None:
-    Path(name).write_text(content + "\n2 + 3 = 6\n")
-    assert [found.split()[0] for found in codes(name)] == [f"{name}:{content.count(chr(10)) + 2}"]
+    assert found("-", stdin=FALSE) == ["-:1 A01"]
+    assert found("-", "--exclude", "*", stdin=FALSE) == ["-:1 A01"]
 
 
 def test_what_cannot_be_read_is_told_and_the_others_are_judged() -> None:
@@ -109,20 +66,27 @@ def test_what_cannot_be_read_is_told_and_the_others_are_judged() -> None:
     ]
 
 
-def test_what_cannot_be_computed_with_is_told_and_the_others_are_judged(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (InvalidOperation(), "cannot be computed with: InvalidOperation"),
+        (KeyError("x"), "internal error, please report it: KeyError in test_command.py:"),
+    ],
+)
+def test_a_file_that_fails_is_told_and_the_others_are_judged(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
 ) -> None:
-    def trapped(text: Text, **options: Any) -> Audit:
+    def failing(text: Text, **options: Any) -> Audit:
         if text.name == "a.md":
-            raise InvalidOperation
+            raise error
         return audit(text, **options)
 
-    monkeypatch.setattr(auditing, "audit", trapped)
+    monkeypatch.setattr(auditing, "audit", failing)
     for name in ("a.md", "b.md"):
         Path(name).write_text(FALSE)
-    ran = run("audit", ".")
-    assert (ran.exit_code, ran.stderr) == (2, "a.md: cannot be computed with: InvalidOperation\n")
-    assert "b.md:1:1: A01" in ran.stdout
+    failed, judged = auditing.audited(["a.md", "b.md"], settings())
+    assert str(failed.problems[0]).startswith(f"a.md: {told}")
+    assert [finding.code for finding in judged.findings] == ["A01"]
 
 
 def test_what_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,8 +118,7 @@ def test_a_folder_that_cannot_be_listed_is_told(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "scandir", scandir)
     monkeypatch.chdir("docs")
     ran = run("audit", ".")
-    closed = "closed"
-    assert (ran.exit_code, ran.stderr) == (2, f"{closed}: cannot be read: Permission denied\n")
+    assert (ran.exit_code, ran.stderr) == (2, "closed: cannot be read: Permission denied\n")
     assert "A01" in ran.stdout
 
 
@@ -183,6 +146,8 @@ def test_a_report_is_written_and_never_over_what_is_read() -> None:
     assert (refused.exit_code, Path("false.md").read_text()) == (2, FALSE)
 
 
-def test_colors_are_for_terminals() -> None:
-    Path("true.md").write_text("2 + 2 = 4\n")
-    assert printed("audit", "true.md") == "1 equation read: 1 hold; 0 signs not read\n"
+def test_what_only_weak_evidence_confirms_is_reported_on_request() -> None:
+    around = "A sentence about something else altogether.\n\n" * 30
+    weak = f"{around}It is $5 × (-2) = 10$, and 3000 × 0.5 = 1.5.\n"
+    assert found("-", stdin=weak) == []
+    assert [each.split()[1] for each in found("-", "--all", stdin=weak)] == ["A01", "A03"]

@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from tests.audit import reach
+from tests.audit.conftest import audited
 from tests.audit.corpus import CONSTRUCTS, LOOK_ALIKES
-from tracer.audit.judging.findings import Audit, audit
-from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reading.texts import Markup
 
-NOTATIONS = {**CONSTRUCTS, **reach.NOTATIONS}
-PAIRS = [(name, *pair) for name, pairs in CONSTRUCTS.items() for pair in pairs]
 TEXTS = [markup for markup in Markup if markup is not Markup.NOTEBOOK]
 
 
-def audited(content: str, markup: Markup = Markup.MARKDOWN) -> Audit:
-    return audit(Text("text", content, markup))
-
-
-@pytest.mark.parametrize("name", NOTATIONS)
+@pytest.mark.parametrize("name", CONSTRUCTS)
 def test_a_construct_is_read_and_its_false_variant_found(name: str) -> None:
-    for true, false in NOTATIONS[name]:
+    for true, false in CONSTRUCTS[name]:
         held = audited(true)
         assert (held.read >= 1, held.hold) == (True, held.read), true
         assert [finding.code for finding in audited(false).findings] == ["A01"], false
 
 
-def test_a_bracket_that_is_not_closed_joins_no_lines() -> None:
-    held = audited("    {: e^0.06 ≈ 1.0618\n    (: e^0.01 ≈ 1.0101", Markup.PLAIN)
-    assert (held.read, held.findings) == (2, [])
-
-
-def test_together_they_read_the_same() -> None:
-    whole = audited("\n\n".join(true for _, true, _ in PAIRS))
-    assert whole.findings == []
-    assert whole.read >= len(PAIRS)
-
-
 @pytest.mark.parametrize("markup", TEXTS)
 def test_nothing_is_found_in_what_looks_alike(markup: Markup) -> None:
-    for lines in (LOOK_ALIKES, reach.LOOK_ALIKES):
-        for line in lines.splitlines():
-            assert audited(line, markup).findings == [], line
-        assert audited(lines, markup).findings == []
+    for line in LOOK_ALIKES.splitlines():
+        assert audited(line, markup).findings == [], line
+    assert audited(LOOK_ALIKES, markup).findings == []
 
 
 @pytest.mark.parametrize(
@@ -78,3 +62,13 @@ def test_one_is_found_in_each_kind_of_text(content: str, markup: Markup) -> None
 def test_markup_between_numbers_is_understood(true: str) -> None:
     held = audited(true)
     assert (held.findings, held.doubtful) == ([], []), true
+
+
+def test_the_evidence_that_the_page_names_has_an_example_that_is_reported() -> None:
+    page = Path(__file__).parents[2] / ".github" / "docs" / "audit.md"
+    table = page.read_text(encoding="utf-8").partition("| evidence | example |")[2]
+    examples = re.findall(r"\| `(.+)` \|", table)
+    assert len(examples) == 7
+    for example in examples:
+        found = audited(f"{example}\n\n{'A sentence about something else. ' * 40}").findings
+        assert len(found) == 1, example

@@ -8,17 +8,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.audit.conftest import Write
 from tests.helpers.command import run
 from tracer.audit.reading.texts import ENDINGS
-
-Write = Callable[..., None]
 
 ROOT = Path(__file__).parents[2]
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
@@ -85,17 +83,6 @@ def test_the_action_annotates_lines(write: Write, tmp_path: Path) -> None:
     code, told = step("Audit", expressions("docs\n-c.md", "--select A01 --strict"), **there)
     assert (code, told.count("::error file=")) == (1, 2), told
     assert told.startswith("::error file=docs/a.md,line=1,")
-
-
-@pytest.mark.fuzz  # installs the program, which needs the package registry
-@needs_bash
-def test_the_action_installs_what_it_runs(write: Write, tmp_path: Path) -> None:
-    write("docs/a.md")
-    there = {"RUNNER_TEMP": str(tmp_path / "temp"), "PYTHONPATH": ""}
-    code, told = step("Install", expressions(), **there)
-    assert code == 0, told
-    code, told = step("Audit", expressions("docs"), **there)
-    assert (code, told.count("::error file=")) == (1, 1), told
 
 
 @pytest.mark.fuzz  # installs the program, which needs the package registry

@@ -4,81 +4,43 @@ from __future__ import annotations
 
 import random
 import time
-import tracemalloc
-from decimal import Decimal
 
 import pytest
 
-from tracer.audit.judging.findings import Audit, audit
-from tracer.audit.reading import passages, tokens
-from tracer.audit.reading.texts import Markup, Text
+from tests.audit.conftest import audited
+from tracer.audit.reading.texts import Markup
 
 LENGTH = 8_000
 
 SIGNS = {
-    "opened": "(",
     "equal": "=",
     "equal apart": "= ",
-    "fractions": "\\frac{",
-    "digits": "1",
     "powers": "^",
-    "powers of e": "e^",
     "braces": "{",
     "chains": "1=",
-    "chains of sums": "1 + 1 = ",
     "chains in brackets": "(1=",
-    "closed": ")=",
-    "signs": "-",
     "bullets": "- ",
-    "roots": "√",
     "lists": "[1,",
     "dollars": "$",
     "displays": "$$ a ",
-    "environments": "\\begin{align}",
     "norms": "‖1",
-    "tags": "<",
     "comments": "<!--",
     "stars": "**a",
     "fences": "`",
-    "versions": "1.1.",
-    "thousands": "1,111",
     "lines": "1 +\n",
-    "true sums": "12 + 34 = 46\n",
     "false sums": "1.55 + 2.55 = 3\n",
-    "false sums of others": "12 + 34 = 49\n",
     "large powers": "9^9999 = 3 ",
     "units": "1\\ \\text{kg}\\cdot\\text{m}",
-    "prices": "$1 + ",
-    "series": "1 + … + 2 = ",
     "commas": "0,5 + 1,25 = ",
-    "mixed numbers": "1½",
-    "rows": "\\\\ [2pt]",
-    "quotes": "> ",
-    "code": "`1",
 }
 
 OPENED = ("", "2 * ", "max(", "[", "x_1 = [", "[3 more: 1.5×10", "softmax(x) = [", "√", "e^", "‖")
 DIGITS = ("1", "20", "000", ".5", "٣", "2e5", "3e-999", " ")
 NOTATIONS = ("½", " km/h", "\\frac12", "$", " + … + ", "万")
-BETWEEN = (
-    *NOTATIONS,
-    ",",
-    "{,}",
-    "\\,",
-    "\u202f",
-    "×10",
-    " * 10^",
-    "³",
-    "⁻⁶",
-    "⁹" * 30,
-    *"^+-/%°!\n_",
-)
+_SIGNS = [",", "{,}", "\\,", "×10", "³", "⁻⁶", "^", "+", "-", "/", "%", "°", "!", "_"]
+BETWEEN = (*NOTATIONS, *_SIGNS, "\u202f", " * 10^", "⁹" * 30, "\n")
 """What numbers, and what is computed with them, are put together of."""
 CLOSED = (" = 1", ") = 1", "] = 1", "]", "‖ ≈ 0.5", "] = [1, 2]")
-
-
-def audited(content: str, markup: Markup) -> Audit:
-    return audit(Text("text", content, markup))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +68,7 @@ sin cos tan \sin \tan^{-1} sin⁻¹ arccos arctan sinh cosh atanh π \pi ° ^\ci
 FUNCTIONS = _FUNCTIONS.split()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_no_mixture_of_functions_and_angles_raises_anything(seed: int) -> None:
     drawn = random.Random(seed)
     for _ in range(100):
@@ -115,23 +77,14 @@ def test_no_mixture_of_functions_and_angles_raises_anything(seed: int) -> None:
         audited(text, drawn.choice((Markup.MARKDOWN, Markup.LATEX, Markup.PLAIN)))
 
 
-@pytest.mark.parametrize("text", ["tan π = π", r"$\cosh 229 = \pi^{\circ}$"])
-def test_a_doubt_about_no_number_or_a_large_one_raises_nothing(text: str) -> None:
-    audited(text, Markup.MARKDOWN)
-
-
 @pytest.mark.parametrize(
     ("written", "holds"),
     [
         ("max(1{,}000, 2) = 1000", True),
         ("max(1{,}000, 2) = 300", False),
-        ("max([1{,}000,2]) = 1000", True),
-        ("max(1\u202f000,200) = 1000", True),
         ("max(1\\,000,200) = 1200", False),
         ("min(2, 10,000) = 2", True),
         ("max(2, 10,000) = 10,001", False),
-        ("sqrt(10,000) = 100", True),
-        ("max([1,000, 2]) = 1000", True),
         ("Note \\emph{2,500 \\times 0.7 = 1750}", True),
         ("2 * 1e5 * 10^3 = 2e8", True),
         ("2 * 1.5e5 × 10³ = 3.1e8", False),
@@ -140,30 +93,14 @@ def test_a_doubt_about_no_number_or_a_large_one_raises_nothing(text: str) -> Non
     ],
 )
 def test_numbers_with_separators_and_powers_are_read(written: str, holds: bool) -> None:
-    found = audited(written, Markup.MARKDOWN)
+    found = audited(written)
     assert (found.read, found.hold) == (1, holds)
-
-
-def test_a_number_with_too_many_digits_is_left_alone() -> None:
-    assert (
-        audited(f"2 × {',111' * 20} = 3, 2 × 1{',111' * 20} million = 3", Markup.MARKDOWN).read == 0
-    )
-
-
-@pytest.mark.parametrize("power", ["⁹" * 7, "⁹" * 5000, "⁻⁻⁵"])
-def test_a_number_with_too_many_zeros_is_left_alone(power: str) -> None:
-    assert audited(f"2 + [3 more: 1.5×10{power}] = 3", Markup.MARKDOWN).read == 0
-    assert audited(f"2{power} = 3", Markup.MARKDOWN).read == 0
 
 
 def test_brackets_in_brackets_are_left_alone_from_some_depth_on() -> None:
     for depth, read in ((10, 1), (1000, 0)):
         content = f"{'(' * depth}1 + 1{')' * depth} = 2"
-        assert audited(content, Markup.MARKDOWN).read == read
-
-
-def test_a_sum_may_have_many_terms() -> None:
-    assert audited(f"{'1 + ' * 2000}1 = 2001", Markup.MARKDOWN).hold == 1
+        assert audited(content).read == read
 
 
 def seconds(content: str) -> float:
@@ -171,7 +108,7 @@ def seconds(content: str) -> float:
     times = []
     for _ in range(2):
         start = time.process_time()
-        audited(content, Markup.MARKDOWN)
+        audited(content)
         times.append(time.process_time() - start)
     return min(times)
 
@@ -185,66 +122,3 @@ def test_four_times_the_text_takes_four_times_as_long(name: str) -> None:
     text = SIGNS[name] * 20_000 if name in SIGNS else DIFFERENT
     once = 5_000 if name in SIGNS else len(DIFFERENT) // 4
     assert seconds(text[: 4 * once]) < 4 * 2 * seconds(text[:once]) + 0.05
-
-
-def memory(content: str) -> float:
-    """Of each character of a text, the bytes that auditing it takes at most.
-
-    What is compiled or cached once is not counted.
-    """
-    audited(content, Markup.MARKDOWN)
-    tracemalloc.start()
-    audited(content, Markup.MARKDOWN)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most / len(content)
-
-
-@pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_of_what_holds_little_is_kept(between: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens and expressions are let go; a blank line is not needed for that."""
-    monkeypatch.setattr(passages, "LONGEST", 1_000)
-    lines = [f"0.5 * {i} + 1 = {Decimal(i) / 2 + 1}, x_{i} = [0.1, 0.2, 0.7]." for i in range(500)]
-    assert memory(between.join(lines)) < 60
-
-
-def test_of_what_is_false_a_finding_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passages, "LONGEST", 1_000)
-    assert memory(DIFFERENT[:10_000]) < 150
-
-
-def test_a_stretch_is_cut_only_where_nothing_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passages, "LONGEST", 1)
-    text = "1 + 2\n+ 3 = 6\n2 * 3 =\n6\n4 -\n1 = 3\n1 + 1 = 2\n"
-    whole = Text("text", f"```\n{text}```\n", Markup.MARKDOWN)
-    assert [p.text for p in passages.passages(whole) if p.text.strip()] == [
-        "1 + 2\n+ 3 = 6\n",
-        "2 * 3 =\n6\n",
-        "4 -\n1 = 3\n",
-        "1 + 1 = 2\n",
-    ]
-
-
-def test_a_line_without_an_end_is_read_up_to_some_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands at the cut is not read: 1 + 1 = 2 is cut from 1 + 1 = 2 + 0."""
-    text = "1 + 1 = 2 + 0; 1 + 1 = 2 + 0"
-    assert audited(text, Markup.MARKDOWN).read == 2
-    for most in range(27):
-        monkeypatch.setattr(tokens, "MOST", most)
-        found = audited(text, Markup.MARKDOWN).findings
-        assert [finding.code for finding in found] == ["A09"], most
-    monkeypatch.setattr(tokens, "MOST", 28)
-    assert not audited(text, Markup.MARKDOWN).findings
-
-
-@pytest.mark.parametrize("markup", [Markup.MARKDOWN, Markup.LATEX])
-def test_each_stretch_that_is_too_long_is_told(
-    markup: Markup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tokens, "MOST", 16)
-    long = "$$ " + "\\," * 17 + "1 = 1 $$ and 2 + 1 = 3\n\n"
-    text = "\\, 1 + 1 = 2\n\n" + long * 2
-    found = audited(text, markup)
-    assert [each.code for each in found.findings] == ["A09", "A09"]
-    assert {text[each.start : each.end] for each in found.findings} == {"\\,"}
-    assert found.read == found.hold == 3

@@ -76,13 +76,6 @@ def test_nothing_is_found_in_random_scenarios(data: st.DataObject) -> None:
     assert_nothing_is_found(data)
 
 
-@pytest.mark.fuzz
-@settings(max_examples=400, **OPTIONS)  # type: ignore[arg-type]
-@given(st.data())
-def test_nothing_is_found_in_many_random_scenarios(data: st.DataObject) -> None:
-    assert_nothing_is_found(data)
-
-
 DECIMAL = re.compile(r"(?<![\d.])-?\d+\.\d+")
 
 

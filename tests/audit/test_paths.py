@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.audit.conftest import found
+from tests.audit.conftest import Write, found
 from tests.helpers.command import run
-
-Write = Callable[..., None]
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from typing import Any
 
 import pytest
@@ -30,7 +28,7 @@ then 1/7 = 0.142 and x = 5.
 def report(form: Report, content: str = PAGE, *, skipped: bool = False, name: str = "a.md") -> str:
     text = Text(name, content, Markup.MARKDOWN)
     kinds = (Kind.DOUBTFUL, Kind.UNREAD) if skipped else ()
-    found = result(name, content, [(text, audit(text))], kinds)
+    found = result(name, [(text, audit(text))], kinds)
     return rendered(form, [found], kinds, version="1.0")
 
 
@@ -119,19 +117,9 @@ def test_what_is_not_read_to_its_end_is_told(form: Report, monkeypatch: pytest.M
         assert result["message"]["text"].startswith("not read to the end: this passage has more")
 
 
-def test_a_name_that_is_not_utf_8_has_its_bytes_in_a_uri() -> None:
-    run = json.loads(report(Report.SARIF, "7 × 8 = 58", name=os.fsdecode(b"\xff.md")))["runs"][0]
-    place = run["results"][0]["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "%FF.md"
-
-
 def test_json_has_what_was_found() -> None:
     found: dict[str, Any] = json.loads(report(Report.JSON))
-    assert {name: found[name] for name in ("read", "hold", "skipped")} == {
-        "read": 5,
-        "hold": 2,
-        "skipped": 1,
-    }
+    assert (found["read"], found["hold"], found["skipped"]) == (5, 2, 1)
     assert found["findings"][0] == {
         "file": "a.md",
         "line": 1,
@@ -174,32 +162,9 @@ def test_github_gets_commands_with_its_escapes() -> None:
     ]
 
 
-@pytest.mark.parametrize("form", Report)
-def test_where_nothing_is_found_a_report_is_one_too(form: Report) -> None:
-    told = report(form, "1 + 1 = 2")
-    assert "A01 false" not in told
-    if form in (Report.JSON, Report.SARIF):
-        json.loads(told)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "2/3 = 0.1234567890123456",
-        "7^50 = 3^88",
-        "9^20 = 12345678901234567890",
-        "2^70 - 1 = 7^25 + 1",
-    ],
-)
-def test_a_message_has_no_number_of_more_than_twelve_digits(line: str) -> None:
-    headline = report(Report.TERMINAL, line).splitlines()[0]
-    assert "A01" in headline
-    assert all(len(digits) <= 12 for digits in re.findall("[0-9]+", headline)), headline
-
-
 def test_the_equations_that_were_read_are_listed() -> None:
     text = Text("a.md", PAGE, Markup.MARKDOWN)
-    found = result("a.md", PAGE, [(text, audit(text))], [Kind.READ])
+    found = result("a.md", [(text, audit(text))], [Kind.READ])
     listed = json.loads(rendered(Report.JSON, [found], [Kind.READ], "1.0"))["equations"]
     assert [(each["line"], each["equation"], each["verdict"]) for each in listed] == [
         (1, "2 × 3 = 6", "holds"),

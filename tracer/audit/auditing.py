@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from tracer.audit.judging.findings import audit
-from tracer.audit.project import processes
-from tracer.audit.project.codes import UNROUNDED
+from tracer.audit.project.configuration import Settings
 from tracer.audit.project.paths import files
 from tracer.audit.project.remarks import Remarks
-from tracer.audit.project.settings import Settings
 from tracer.audit.reading.texts import ENDINGS, texts
-from tracer.audit.reports.results import Kind, Result, result, without
+from tracer.audit.reports.results import UNROUNDED, Result, result, without
 from tracer.console import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_input
@@ -25,46 +24,28 @@ from tracer.names import count
 STANDARD_INPUT = "-"
 
 
-@dataclass(frozen=True)
-class Job:
-    """A file to audit."""
-
-    file: str
-    is_named: bool
-    """Whether it is named on the command line, so that it must be a text."""
-    codes: frozenset[str]
-    """The codes to report."""
-    kinds: tuple[Kind, ...]
-    """What is listed besides the findings."""
-
-
 def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
     """Yield the result of each file, in order; a file that cannot be read has only problems.
 
     Raises:
         TracerError: a file is to be written by the same command.
     """
-    jobs, problems, size = list[Job](), list[Problem](), 0
-    done: set[str] = set()
+    problems = list[Problem]()
+    found = dict[str, tuple[Path, bool]]()
     for path, is_named in _paths(names, settings, problems):
-        if (real := os.path.realpath(path)) in done:
-            continue
-        done.add(real)
-        jobs.append(Job(path.as_posix(), is_named, settings.codes_for(path), settings.kinds))
-        size += _size(path)
-    if STANDARD_INPUT in names:  # which only this process can read
-        size = 0
-    progress.report(f"audit {count(len(jobs), 'file')}")
-    for number, each in enumerate(processes.in_order(audited_file, jobs, size), 1):
-        progress.report(f"audit {each.file}", number, len(jobs))
-        yield each
+        found.setdefault(os.path.realpath(path), (path, is_named))
+        with suppress(OSError, ValueError):  # which is told when the file is read
+            register_input(path.stat())  # not to be overwritten
+    progress.report(f"audit {count(len(found), 'file')}")
+    for number, (path, is_named) in enumerate(found.values(), 1):
+        progress.report(f"audit {path}", number, len(found))
+        yield audited_file(path.as_posix(), settings, is_named=is_named)
     yield from (Result(problem.file or "", problems=(problem,)) for problem in problems)
 
 
 def _paths(
     names: Sequence[str], settings: Settings, problems: list[Problem]
 ) -> Iterator[tuple[Path, bool]]:
-    """Yield the files to read, and whether each is named."""
     for name in names:
         path = Path(name)
         if not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir() raises for a name that is too long
@@ -81,49 +62,31 @@ def _paths(
         yield from ((each, False) for each in found)
 
 
-def _size(path: Path) -> int:
-    """Return the size of a file, 0 if it cannot be read; it must not be overwritten.
-
-    Here, because the process that reads it does not know what this one is to write.
-    """
+def audited_file(name: str, settings: Settings, *, is_named: bool) -> Result:
+    """Return the result of a file; one that is not named on the command line may be binary."""
     try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return 0
-    register_input(found)
-    return found.st_size
-
-
-def audited_file(job: Job) -> Result:
-    """Return the result of a file."""
-    try:
-        return _audited(job)
+        return _audited(name, settings, is_named=is_named)
     except TracerError as error:
-        return Result(job.file, problems=tuple(error.problems))
+        return Result(name, problems=tuple(error.problems))
     except ArithmeticError as error:  # a number beyond what Decimal can compute
         message = f"cannot be computed with: {type(error).__name__}"
     except Exception as error:  # a mistake in this program must not hide what is in other files
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         message = f"internal error, please report it: {type(error).__name__} in {where}: {error}"
-    return Result(job.file, problems=(Problem(message, job.file),))
+    return Result(name, problems=(Problem(message, name),))
 
 
-def _audited(job: Job) -> Result:
-    standard = job.file == STANDARD_INPUT
-    content = read_standard_input(job.file) if standard else read_document(Path(job.file))
-    if "\0" in content and not job.is_named:
-        return Result(job.file, is_binary=True)
-    read = texts(job.file, content)
-    audits = [(text, audit(text, strict=UNROUNDED in job.codes)) for text in read]
+def _audited(name: str, settings: Settings, *, is_named: bool) -> Result:
+    standard = name == STANDARD_INPUT
+    content = read_standard_input(name) if standard else read_document(Path(name))
+    if "\0" in content and not is_named:
+        return Result(name, is_binary=True)
+    codes = settings.codes_for(Path(name))
+    read = texts(name, content)
+    options = {"strict": UNROUNDED in codes, "weak": settings.weak}
+    audits = [(text, audit(text, **options)) for text in read]
     remarks = Remarks(read)
-    found = result(job.file, content, audits, job.kinds)
-    pairs = zip(
-        (finding for _, each in audits for finding in each.findings), found.findings, strict=True
-    )
-    ignored = {
-        reported
-        for finding, reported in pairs
-        if finding.code not in job.codes or remarks.silence(finding)
-    }
+    found = result(name, audits, settings.kinds)
+    ignored = {f for f in found.findings if f.code not in codes or remarks.silence(f)}
     return replace(without(found, ignored), ignored=len(ignored), warnings=tuple(remarks.problems))

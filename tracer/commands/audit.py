@@ -1,6 +1,7 @@
-"""Find false arithmetic in any text; exit 1 if there is any.
+"""Find false arithmetic in a text; exit 1 if there is any.
 
-Equations that could mean something else, or cannot be read, are skipped, so a clean report
+It is made for texts that explain or document neural networks: their training, cost and memory.
+Equations that it cannot read, or that could mean something else, are skipped, so a clean report
 proves nothing. The comments “audit: ignore A01”, for a line, and “audit: off” to “audit: on”
 switch findings off. A project configures it under [tool.decoder-trace.audit] in its
 pyproject.toml.
@@ -18,9 +19,8 @@ import typer
 import tracer
 from tracer.audit import Report
 from tracer.audit.auditing import audited
-from tracer.audit.project.baseline import known, new
-from tracer.audit.project.codes import unknown
-from tracer.audit.project.settings import settings
+from tracer.audit.project.configuration import settings, unknown
+from tracer.audit.project.remarks import known, new
 from tracer.audit.reports.report import colored, rendered
 from tracer.audit.reports.results import Kind
 from tracer.console import progress
@@ -63,6 +63,7 @@ class Audit(Command):
         "Also list the signs that were not read, and what is doubtful, with the reason."
     )
     list_read: bool = values.flag("Also list the equations that were read.")
+    all: bool = values.flag("Also report what only weaker evidence confirms.")
     select: tuple[list[str], ...] = values.option(
         "Report only these codes, such as A01,A03; A0 stands for all that begin so.",
         *("CODES", _codes, ()),
@@ -104,6 +105,7 @@ class Audit(Command):
             exclude=list(chain(*self.exclude)),
             force_exclude=self.force_exclude,
             strict=self.strict,
+            weak=self.all,
             kinds=kinds,
         )
         # The version comes from the distribution's metadata, which take their time to read.

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
-from tracer.audit.judging.confirmation import is_confirmed
+from tracer.audit.judging.confirmation import Strength, strength
 from tracer.audit.judging.doubts import doubt
 from tracer.audit.judging.finding import Doubtful, Finding, finding
 from tracer.audit.judging.judgement import Judgement, Verdict, judge
+from tracer.audit.judging.magnitudes import judged_as_sizes
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.judging.quantities import is_rounded_row
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Equation
 from tracer.audit.reading.texts import Text
-from tracer.audit.reading.vocabulary import ANGLES, OF_ANGLES
 
 FURTHEST = 5
 """An unrounded number may come from up to this many sides earlier in a chain."""
@@ -30,18 +28,14 @@ class Weighed(NamedTuple):
     """Whether rounding could hide an error in them."""
     finding: Finding
     """The finding to report, unless it follows from another or rounding explains it."""
-    is_confirmed: bool
-    """Whether something at their place shows that they are read as they are meant."""
+    strength: Strength
+    """How well it is confirmed that they are read as they are meant."""
     left: ex.Expression
     right: ex.Expression
 
 
 class Chain(NamedTuple):
-    """A judged equation, its start and its end.
-
-    Sides that agree with the digits as printed are only counted, so that a long text needs little
-    memory.
-    """
+    """A judged equation; of its sides that agree only the number is kept."""
 
     start: int
     end: int
@@ -58,50 +52,10 @@ class Chain(NamedTuple):
         return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
 
 
-class Weighing(NamedTuple):
-    """The result of judging an equation."""
-
-    chain: Chain | None
-    """None if no two sides can be judged."""
-    unread: list[int]
-    """The relation signs between sides that cannot be judged."""
-    doubtful: list[Doubtful]
-
-
-def weighed(equation: Equation, text: Text) -> Weighing:
-    """Judge the neighboring sides of an equation; without a function, angles are in degrees."""
-    parts = (part for side in equation.sides for part in ex.every(side.expression))
-    calls = {part.name for part in parts if isinstance(part, ex.Call)}
-    if "degrees" not in calls or calls & (OF_ANGLES | ANGLES):
-        return _weighed(equation, text)
-    sides = (replace(side, expression=_in_degrees(side.expression)) for side in equation.sides)
-    found = _weighed(replace(equation, sides=tuple(sides)), text)
-    other = _weighed(equation, text)  # 180° = π
-    return min(found, other, key=_differing)
-
-
-def _in_degrees(expression: ex.Expression) -> ex.Expression:
-    """Return an expression without the signs of degrees."""
-
-    def of(part: ex.Expression) -> ex.Expression:
-        match part:
-            case ex.Call("degrees", (angle,)):
-                return angle
-        return part
-
-    return ex.mapped(expression, of)
-
-
-def _differing(weighing: Weighing) -> int:
-    """Return how many pairs of sides do not hold."""
-    pairs = weighing.chain.pairs if weighing.chain else ()
-    return len(weighing.doubtful) + sum(not pair.verdict.holds for pair in pairs)
-
-
-def _weighed(equation: Equation, text: Text) -> Weighing:
-    """Judge the neighboring sides of an equation as they are read."""
-    pairs, unread, doubtful, decides = list[Weighed](), list[int](), list[Doubtful](), 0
-    agreeing = 0
+def weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int], list[Doubtful]]:
+    """Judge neighboring sides; return also the signs that cannot be judged, and the doubtful."""
+    pairs, unread, doubtful = list[Weighed](), list[int](), list[Doubtful]()
+    agreeing = decides = 0
     sides = [side.expression for side in equation.sides]
     computes = any(map(_computes, sides)) or any(starmap(is_rounded_row, pairwise(sides)))
     for i, sign in enumerate(equation.signs):
@@ -113,53 +67,44 @@ def _weighed(equation: Equation, text: Text) -> Weighing:
             agreeing += 1
             decides += found.decides
         else:
-            pair = _pair(equation, i, found, text)
+            around = (sides[j] if 0 <= j < len(sides) else None for j in (i - 1, i + 2))
+            ends = left.start, right.end, sign
+            pair = Pair(left.expression, right.expression, found, text, *ends, *around)
             reason = None if found.verdict.holds else doubt(pair, left.doubt, right.doubt)
             if reason:
                 doubtful.append(Doubtful(text, left.start, right.end, reason))
                 continue
-            wrong = finding(left, right, found, text)
-            sure = found.verdict < Verdict.SCALE or is_confirmed(pair, wrong.cause)
+            wrong = finding(left, right, pair)
+            is_far = found.verdict >= Verdict.SCALE
+            sure = strength(pair) if is_far else Strength.STRONG
             pairs.append(Weighed(found.verdict, found.decides, wrong, sure, pair.left, pair.right))
     if len(unread) + len(doubtful) == len(equation.signs):
-        return Weighing(None, unread, doubtful)
+        return None, unread, doubtful
     place = equation.sides[0].start, equation.sides[-1].end
-    chain = Chain(*place, agreeing, decides, tuple(pairs))
-    return Weighing(chain, unread, doubtful)
-
-
-_COMPUTED = (ex.Number, ex.Call)
+    return Chain(*place, agreeing, decides, tuple(pairs)), unread, doubtful
 
 
 def _computes(expression: ex.Expression) -> bool:
-    """Return whether there is something to compute."""
-    return not ex.is_printed(expression) and any(
-        isinstance(part, _COMPUTED) for part in ex.every(expression)
-    )
-
-
-def _pair(equation: Equation, i: int, found: Judgement, text: Text) -> Pair:
-    """Return two neighboring sides with what is around them."""
-    left, right = equation.sides[i : i + 2]
-    previous = equation.sides[i - 1].expression if i else None
-    following = equation.sides[i + 2].expression if i + 2 < len(equation.sides) else None
-    place = left.start, right.end, equation.signs[i], previous, following
-    return Pair(left.expression, right.expression, found, text, *place)
+    parts = ex.every(expression)
+    is_computed = any(isinstance(part, ex.Number | ex.Call) for part in parts)
+    return is_computed and not ex.is_printed(expression)
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     """Judge two neighboring sides; an earlier side of the chain may explain the right one, too."""
     sides = equation.sides
+    is_exact = text.content[equation.signs[i]] == "="
     found = judge(sides[i].expression, sides[i + 1].expression)
-    if found and text.content[equation.signs[i]] == "=" and _is_miscounted(found):
+    if scaled := judged_as_sizes(
+        sides[i].expression, sides[i + 1].expression, found, is_exact=is_exact
+    ):
+        return scaled
+    if found and is_exact and _is_miscounted(found):
         return found._replace(verdict=Verdict.FALSE)
     if not found or found.verdict.holds:
         return found
     before = sides[max(0, i - FURTHEST) : i]
     others = [side.expression for side in before if not ex.is_printed(side.expression)]
-    start = sides[i].start
-    if _BULLET.search(text.content, max(0, start - 6), start):
-        others.append(_negated(sides[i].expression))
     for other in others:
         instead = judge(other, sides[i + 1].expression)
         if instead and instead.verdict.holds:
@@ -178,16 +123,3 @@ def _is_miscounted(found: Judgement) -> bool:
     if found.verdict is not Verdict.ROUNDED or found.computed is None or found.unit < 10:
         return False
     return abs(found.computed) < COUNTED and found.computed == found.computed.to_integral_value()
-
-
-_BULLET = re.compile(r"[-−–]\s+\Z")
-
-
-def _negated(expression: ex.Expression) -> ex.Expression:
-    """Return the expression with a minus in front."""
-    match expression:
-        case ex.Sum((first, *others)):
-            return ex.Sum((_negated(first), *others))
-        case ex.Product(((sign, first), *others)):
-            return ex.Product(((sign, ex.Negative(first)), *others))
-    return ex.Negative(expression)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from tracer.audit.judging import intervals
 from tracer.audit.judging.intervals import Interval, UndefinedError, point, rising
 from tracer.audit.reading import expression as ex
-from tracer.audit.reading.vocabulary import ANGLES, OF_ANGLES
+from tracer.audit.reading.vocabulary import OF_ANGLES
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
 """A number, a vector, or a matrix as a vector of rows."""
@@ -35,10 +35,7 @@ def window(number: ex.Number) -> Interval:
 
 
 def window_of_whole(number: ex.Number) -> Interval:
-    """Return the same for a result of whole numbers, in which a single final zero is exact.
-
-    Two or more final zeros may come from rounding.
-    """
+    """Return the same for a result of whole numbers, of which a single final zero is exact."""
     if number.is_whole and number.unit <= 10:
         half = Decimal("0.5")
         return Interval(number.value - half, number.value + half)
@@ -79,14 +76,10 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
     found = [part for expression in expressions for part in ex.every(expression)]
     named = {part.name for part in found if isinstance(part, ex.Call)}
     rows = any(isinstance(part, ex.Vector) for part in found)
-    if not named and not rows:
-        yield USUAL
-        return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
-    turns = ("radians", "degrees") if named & (OF_ANGLES | ANGLES) else ("radians",)
+    turns = ("radians", "degrees") if named & OF_ANGLES else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
-    vectors = ("dot", "each") if rows else ("dot",)
-    for each in product(logs, turns, gelus, vectors):
+    for each in product(logs, turns, gelus, ("dot", "each") if rows else ("dot",)):
         yield Meaning(*each)
 
 
@@ -130,6 +123,38 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
             return _called(name, list(map(of, arguments)), meaning)
 
 
+def plain_value(expression: ex.Expression) -> Decimal | None:
+    """Return the value of sums, products and powers of numbers; None if it has others, or x/0.
+
+    It is computed without intervals, because most equations hold so.
+
+    Raises:
+        ArithmeticError: it is too large.
+    """
+    match expression:
+        case ex.Number(number):
+            return number
+        case ex.Negative(of):
+            part = plain_value(of)
+            return None if part is None else -part
+        case ex.Sum(terms):
+            values = [part for term in terms if (part := plain_value(term)) is not None]
+            return sum(values, Decimal(0)) if len(values) == len(terms) else None
+        case ex.Product(factors):
+            result = Decimal(1)
+            for sign, factor in factors:
+                if (part := plain_value(factor)) is None or (sign == "/" and not part):
+                    return None
+                result = result / part if sign == "/" else result * part
+            return result
+        case ex.Power(base, ex.Number(exponent) as power) if power.is_whole and (
+            0 < exponent <= intervals.LARGEST_EXPONENT
+        ):
+            part = plain_value(base)
+            return None if part is None else part ** int(exponent)
+    return None
+
+
 def scalar(value: Value) -> Interval:
     """Return a value that must be a single number.
 
@@ -149,18 +174,11 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "exp": rising(intervals.exp),
     "ln": rising(intervals.ln),
     "log10": rising(intervals.log10),
-    "log2": rising(intervals.log2),
+    "log2": rising(lambda x: intervals.ln(x) / Decimal(2).ln()),
     "sqrt": rising(Decimal.sqrt),
-    "cbrt": rising(intervals.cbrt),
-    "sigmoid": rising(intervals.sigmoid),
-    "tanh": rising(intervals.tanh),
-    "artanh": rising(intervals.artanh),
-    "arcsin": rising(intervals.arcsin),
-    "arctan": rising(intervals.arctan),
-    "arccos": lambda x: point(intervals.PI / 2) + -rising(intervals.arcsin)(x),
-    "sinh": rising(intervals.sinh),
-    "cosh": lambda x: rising(intervals.cosh)(intervals.absolute(x)),
-    "relu": rising(intervals.relu),
+    "sigmoid": rising(lambda x: 1 / (1 + intervals.exp(-x))),
+    "tanh": rising(lambda x: 1 - 2 / (intervals.exp(2 * x) + 1)),
+    "relu": rising(lambda x: max(x, Decimal(0))),
     "gelu": rising(intervals.gelu),
     "gelu_by_tanh": rising(intervals.gelu_by_tanh),
     "floor": rising(_integral(ROUND_FLOOR)),
@@ -170,7 +188,6 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "tan": lambda x: intervals.sine(x) / intervals.cosine(x),
     "abs": intervals.absolute,
     "percent": lambda x: x / point(Decimal(100)),
-    "degrees": lambda x: x * point(intervals.PI / 180),
 }
 """Functions of one number; they apply to each number of a row."""
 
@@ -233,7 +250,6 @@ LARGEST_SET = 1000
 
 
 def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
-    """Return the value of a function for its arguments."""
     if name in _OF_ROWS:
         row = given[0] if len(given) == 1 else tuple(given)
         if not isinstance(row, tuple):
@@ -241,8 +257,11 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         if name == "max" and any(isinstance(item, tuple) for item in row):
             return reduce(partial(_pair, _larger), row)  # max(0, [1, -2])
         return _of_a_row(name, [scalar(item) for item in row])
-    if name in _OF_WHOLE:
-        return point(Decimal(_OF_WHOLE[name](*map(_whole, given))))
+    if name == "choose":
+        numbers = list(map(_whole, given))
+        if len(numbers) != 2 or numbers[0] > LARGEST_SET:
+            raise UndefinedError
+        return point(Decimal(math.comb(*numbers)))
     if name == "transpose":
         return _columns(given[0]) if _is_matrix(given[0]) else given[0]
     if len(given) > 1:
@@ -251,11 +270,11 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         return _called(name, [tuple(given)], meaning)
     x = given[0]
     if name == "factorial":
-        return point(_factorial(scalar(x)))
+        if (number := _whole(x)) > LARGEST_FACTORIAL:
+            raise UndefinedError
+        return point(Decimal(math.factorial(number)))
     if name in OF_ANGLES and meaning.turn == "degrees":
-        x = _each(_RISING["degrees"], x)
-    if name in ANGLES and meaning.turn == "degrees":
-        return _each(lambda angle: angle / point(intervals.PI / 180), _each(_RISING[name], x))
+        x = _each(lambda angle: angle * point(intervals.PI / 180), x)
     name = {"log": meaning.log, "gelu": meaning.gelu}.get(name, name)
     return _each(_RISING[name], x)
 
@@ -297,20 +316,3 @@ def _whole(value: Value) -> int:
     if x.low != x.high or x.low != x.low.to_integral_value() or x.low < 0:
         raise UndefinedError
     return int(x.low)
-
-
-def _choose(*numbers: int) -> int:
-    if len(numbers) != 2 or numbers[0] > LARGEST_SET:
-        raise UndefinedError
-    return math.comb(*numbers)
-
-
-_OF_WHOLE = {"gcd": math.gcd, "lcm": math.lcm, "choose": _choose}
-"""Functions of whole numbers."""
-
-
-def _factorial(x: Interval) -> Decimal:
-    number = _whole(x)
-    if number > LARGEST_FACTORIAL:
-        raise UndefinedError
-    return Decimal(math.factorial(number))

@@ -8,25 +8,23 @@ from dataclasses import dataclass, field, replace
 from decimal import localcontext
 from functools import cache, partial
 
-from tracer.audit.judging import readings
 from tracer.audit.judging.chains import Chain, Weighed, weighed
-from tracer.audit.judging.confirmation import is_short
+from tracer.audit.judging.confirmation import Strength, is_short
 from tracer.audit.judging.finding import CODES, Doubtful, Finding
 from tracer.audit.judging.intervals import CONTEXT
 from tracer.audit.judging.judgement import Verdict, judge
-from tracer.audit.judging.quantities import wrong_row
+from tracer.audit.judging.quantities import wrong_row, wrong_shares
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.equations import Named, equations
 from tracer.audit.reading.operands import printed_number
 from tracer.audit.reading.passages import passages
 from tracer.audit.reading.texts import Text
+from tracer.audit.reading.vocabulary import SIGN
 from tracer.audit.reasons import Doubt
 
-ENOUGH = 10
-"""This many equations in which rounding could hide an error show how a text computes."""
-
-EXCEPTIONS = 10
-"""One equation in this many may be an exception."""
+ENOUGH, EXCEPTIONS = 10, 10
+"""So many equations in which rounding could hide an error show how a text computes; one in so many
+may be an exception."""
 
 SEVERAL = 5
 """With fewer equations that differ, as many may be mistakes."""
@@ -63,17 +61,17 @@ class Audit:
         return sum(chain.verdict is Verdict.CONSISTENT for chain in self.chains)
 
 
-def audit(text: Text, *, strict: bool = False) -> Audit:
+def audit(text: Text, *, strict: bool = False, weak: bool = False) -> Audit:
     """Judge every readable equation of a text.
 
     With `strict`, also report equations that do not hold with the digits as printed, but hold if
-    the printed inputs were rounded.
+    the printed inputs were rounded. With `weak`, also report what only weak evidence confirms.
     """
     found = Audit()
     has_gains = cache(partial(_GAINS.search, text.content))  # few texts have rows to ask it for
     named: dict[str, Named] = {}
     with localcontext(CONTEXT):
-        for passage in passages(text):
+        for passage in passages(text, SIGN):
             read = equations(passage)
             for equation in read.equations:
                 chain, unread, doubtful = weighed(equation, text)
@@ -83,30 +81,24 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
                 found.doubtful += doubtful
             found.unread += [(text, at) for at in read.unread]
             if read.rest:
-                place = read.rest.start, read.rest.end
-                found.findings.append(Finding(text, *CODES["rest"], *place, place))
+                rest = read.rest.start, read.rest.end
+                found.findings.append(Finding(text, *CODES["rest"], *rest, rest))
             for row in read.named:
-                if wrong := wrong_row(row, named, gains=bool(has_gains())):
-                    kind, computed = wrong
-                    place = row.row.start, row.row.end
-                    found.findings.append(
-                        Finding(text, *CODES[kind], *place, place, None, computed)
-                    )
+                found.findings += wrong_row(text, row, named, gains=bool(has_gains()))
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
-        if _counts_in_thousands(found.chains):
-            _doubt_all(found, text, Doubt.UNIT, _is_off_by_a_thousand)
         if not _is_surely_read(found):
-            _doubt_all(found, text, Doubt.UNCONFIRMED, _is_unconfirmed)
+            _doubt_all(found, text, Doubt.UNCONFIRMED, lambda pair: pair.strength is Strength.NONE)
+        if not weak:
+            _doubt_all(found, text, Doubt.WEAK, lambda pair: pair.strength is Strength.WEAK)
         if _is_of_another_notation(found) and not is_short(text):
             _doubt_all(found, text, Doubt.NOTATION, _is_far)
         roots = _Roots()
         for chain in found.chains:
-            if not chain.pairs:  # most have none
-                continue
             found.findings += _findings(chain.pairs, roots)
             only = [pair.finding for pair in chain.pairs if pair.verdict is Verdict.CONSISTENT]
             found.findings += only if strict else []
+        found.findings += list(wrong_shares(text, found.findings))
     found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
     return found
@@ -116,11 +108,7 @@ _GAINS = re.compile(r"γ|β|\\gamma|\\beta|\bgamma\b|\bbeta\b|\bgain\b|\bshift\b
 
 
 def _computes_with_printed(chains: Sequence[Chain]) -> bool:
-    """Return whether a text computes with the numbers it prints, not with unrounded ones.
-
-    If so, nearly all of its equations hold with the digits as printed, even those in which
-    unrounded numbers would change the last digit.
-    """
+    """Return whether nearly all equations hold with the printed digits, not only unrounded."""
     at_face = sum(chain.decides for chain in chains)
     unrounded = sum(_may_be_unrounded(pair) for chain in chains for pair in chain.pairs)
     return at_face >= ENOUGH and at_face >= EXCEPTIONS * unrounded
@@ -146,18 +134,6 @@ def _as_printed(chain: Chain) -> Chain:
     return chain._replace(pairs=pairs)
 
 
-_THOUSAND = ("1,000 times too large", "1,000 times too small")
-
-
-def _counts_in_thousands(chains: Sequence[Chain]) -> bool:
-    """Return whether several results of a text are off by a thousand, which is then its unit."""
-    return sum(pair.finding.cause in _THOUSAND for chain in chains for pair in chain.pairs) > 1
-
-
-def _is_off_by_a_thousand(_: Chain, pair: Weighed) -> bool:
-    return pair.finding.cause in _THOUSAND
-
-
 def _is_surely_read(found: Audit) -> bool:
     """Return whether nearly all equations of a text hold, so that it is read as it is meant."""
     differ = sum(not pair.verdict.holds for chain in found.chains for pair in chain.pairs)
@@ -166,32 +142,24 @@ def _is_surely_read(found: Audit) -> bool:
 
 def _is_of_another_notation(found: Audit) -> bool:
     """Return whether several pairs of sides differ, and less than half as many equations hold."""
-    far = sum(_is_far(chain, pair) for chain in found.chains for pair in chain.pairs)
+    far = sum(_is_far(pair) for chain in found.chains for pair in chain.pairs)
     return len(found.doubtful) + far >= max(SEVERAL, 2 * found.hold + 1)
 
 
-def _is_far(_: Chain, pair: Weighed) -> bool:
+def _is_far(pair: Weighed) -> bool:
     return pair.verdict in (Verdict.SCALE, Verdict.FALSE)
 
 
-def _is_unconfirmed(_: Chain, pair: Weighed) -> bool:
-    return not pair.is_confirmed
-
-
 def _doubt_all(
-    found: Audit, text: Text, reason: Doubt, is_doubtful: Callable[[Chain, Weighed], bool]
+    found: Audit, text: Text, reason: Doubt, is_doubtful: Callable[[Weighed], bool]
 ) -> None:
     """Doubt all pairs of a kind: they are no findings any more."""
     for i, chain in enumerate(found.chains):
-        kept = list[Weighed]()
-        for pair in chain.pairs:
-            if is_doubtful(chain, pair):
-                place = pair.finding.start, pair.finding.end
-                found.doubtful.append(Doubtful(text, *place, reason))
-            else:
-                kept.append(pair)
-        if len(kept) < len(chain.pairs):
-            found.chains[i] = chain._replace(pairs=tuple(kept))
+        doubtful = [pair.finding for pair in chain.pairs if is_doubtful(pair)]
+        found.doubtful += (Doubtful(text, each.start, each.end, reason) for each in doubtful)
+        if doubtful:
+            kept = tuple(pair for pair in chain.pairs if not is_doubtful(pair))
+            found.chains[i] = chain._replace(pairs=kept)
     found.chains = [chain for chain in found.chains if chain.agreeing or chain.pairs]
 
 
@@ -239,12 +207,11 @@ def _holds_with(pair: Weighed, number: ex.Number, root: Finding) -> bool:
     correct: ex.Expression = printed_number(digits, number.start, number.end, number.measure)
     if (digits != root.computed) != root.printed.startswith(("-", "−")):
         correct = ex.Negative(correct)
-    found = judge(readings.replaced(pair.left, number, correct), pair.right)
+    found = judge(ex.replaced(pair.left, number, correct), pair.right)
     return found is not None and found.verdict.holds
 
 
 def _findings(pairs: Sequence[Weighed], roots: _Roots) -> Iterator[Finding]:
-    """Yield the errors of a chain, each with the one from which it follows."""
     for pair in pairs:
         if not pair.verdict.holds:
             root = roots.of(pair)

@@ -18,7 +18,7 @@ CONTEXT = Context(
 )
 """The context for all computations here; a number beyond its range is not computed."""
 
-LARGEST_EXPONENT = 10_000
+LARGEST_EXPONENT, LARGEST_ANGLE = 10_000, 10**8
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 
@@ -118,57 +118,7 @@ def _of_positive(of: Callable[[Decimal], Decimal]) -> Callable[[Decimal], Decima
     return where_defined
 
 
-ln = _of_positive(Decimal.ln)
-log10 = _of_positive(Decimal.log10)
-
-
-def log2(x: Decimal) -> Decimal:
-    """The logarithm to the base 2."""
-    return ln(x) / Decimal(2).ln()
-
-
-def cbrt(x: Decimal) -> Decimal:
-    """The cube root."""
-    return -cbrt(-x) if x < 0 else x ** (Decimal(1) / 3) if x else x
-
-
-def sigmoid(x: Decimal) -> Decimal:
-    """The logistic function."""
-    return 1 / (1 + exp(-x))
-
-
-def tanh(x: Decimal) -> Decimal:
-    """The hyperbolic tangent."""
-    return 1 - 2 / (exp(2 * x) + 1)
-
-
-def artanh(x: Decimal) -> Decimal:
-    """The inverse of the hyperbolic tangent."""
-    if abs(x) >= 1:
-        raise UndefinedError
-    return ln((1 + x) / (1 - x)) / 2
-
-
-def sinh(x: Decimal) -> Decimal:
-    """The hyperbolic sine."""
-    return (exp(x) - exp(-x)) / 2
-
-
-def cosh(x: Decimal) -> Decimal:
-    """The hyperbolic cosine; it rises from 0 on."""
-    return (exp(x) + exp(-x)) / 2
-
-
-def arcsin(x: Decimal) -> Decimal:
-    """The angle from -π/2 to π/2 with this sine."""
-    if abs(x) > 1:
-        raise UndefinedError
-    return Decimal(math.asin(x))
-
-
-def arctan(x: Decimal) -> Decimal:
-    """The angle from -π/2 to π/2 with this tangent."""
-    return Decimal(math.atan(x))
+ln, log10 = _of_positive(Decimal.ln), _of_positive(Decimal.log10)
 
 
 def gelu(x: Decimal) -> Decimal:
@@ -179,26 +129,15 @@ def gelu(x: Decimal) -> Decimal:
 def gelu_by_tanh(x: Decimal) -> Decimal:
     """GELU(x), approximated with tanh as GPT-2 computes it."""
     inner = (2 / PI).sqrt() * (x + Decimal("0.044715") * x**3)
-    return x * (1 + tanh(inner)) / 2
-
-
-def relu(x: Decimal) -> Decimal:
-    """x, or 0 if it is negative."""
-    return max(x, Decimal(0))
+    return x * (1 - 1 / (exp(2 * inner) + 1))
 
 
 def sine(x: Interval) -> Interval:
-    """The sine; its maximum and minimum count where the interval contains them."""
-    low, high = float(x.low), float(x.high)
-    if abs(low) > 1e8 or abs(high) > 1e8:
+    """The sine, which changes by no more than its argument."""
+    if max(abs(x.low), abs(x.high)) > LARGEST_ANGLE:
         raise UndefinedError
-    ends = sorted((math.sin(low), math.sin(high)))
-    top = math.ceil((low - math.pi / 2) / math.tau) * math.tau + math.pi / 2 <= high
-    bottom = math.ceil((low + math.pi / 2) / math.tau) * math.tau - math.pi / 2 <= high
-    return Interval(
-        Decimal(-1) if bottom and low < high else Decimal(ends[0]),
-        Decimal(1) if top and low < high else Decimal(ends[1]),
-    )
+    middle, half = Decimal(math.sin(x.middle)), (x.high - x.low) / 2
+    return Interval(max(middle - half, Decimal(-1)), min(middle + half, Decimal(1)))
 
 
 def cosine(x: Interval) -> Interval:

@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from tracer.audit.judging import agreement, evaluation as ev, plain
-from tracer.audit.judging.agreement import TOLERANCE
+from tracer.audit.judging import evaluation as ev
 from tracer.audit.judging.intervals import Interval, UndefinedError, point
 from tracer.audit.reading import expression as ex
 
+TOLERANCE = Decimal("1e-9")
+"""Differences below this part of a unit in the last place are ignored."""
+
+MOST_POWERS = 12
+"""An error of up to this many powers of ten counts as an error of scale."""
+
+_HALF_A_POWER = Decimal(10).sqrt()
+
+
+def within(value: Decimal, interval: Interval) -> bool:
+    """Return whether a value lies in an interval."""
+    slack = (interval.high - interval.low) * TOLERANCE
+    return interval.low - slack <= value <= interval.high + slack
+
+
+def is_between(value: Decimal, unit: Decimal) -> bool:
+    """Return whether a value needs more digits than the unit allows."""
+    remainder = abs(value % unit)
+    return min(remainder, unit - remainder) > unit * TOLERANCE
+
+
+def power_of_ten(value: Interval, figure: Interval) -> Decimal | None:
+    """Return the power of ten by which the figure is too large; None if there is none."""
+    if not value.middle or not figure.middle or (value.middle < 0) != (figure.middle < 0):
+        return None
+    ratio = figure.middle / value.middle
+    power = ratio.adjusted() + (ratio.scaleb(-ratio.adjusted()) > _HALF_A_POWER)
+    if not power or abs(power) > MOST_POWERS:
+        return None
+    times = Decimal(10) ** power
+    return times if (value * point(times)).meets(figure) else None
+
+
+def side_by_side(
+    left: ex.Expression,
+    right: ex.Expression,
+    one: ev.StandsFor,
+    other: ev.StandsFor,
+    meaning: ev.Meaning,
+) -> Iterator[tuple[Interval, Interval]]:
+    """Yield the numbers of both sides in pairs."""
+    a, b = ev.evaluate(left, one, meaning), ev.evaluate(right, other, meaning)
+    yield from zip(flat(a), flat(b, a), strict=True)
+
+
+def flat(value: ev.Value, like: ev.Value | None = None) -> Iterator[Interval]:
+    """Yield the numbers of a value, row by row; with `like`, it must have the shape of `like`."""
+    if isinstance(like, tuple) != isinstance(value, tuple) and like is not None:
+        raise UndefinedError
+    if not isinstance(value, tuple):
+        yield value
+        return
+    if isinstance(like, tuple) and len(like) != len(value):
+        raise UndefinedError
+    for i, item in enumerate(value):
+        yield from flat(item, like[i] if isinstance(like, tuple) else None)
+
+
 REMEMBERED, SMALL = 5000, 40
-"""So many pairs of sides with up to so many parts are judged once: versions of a text, and its
-translations, repeat their equations."""
+"""So many pairs of sides with up to so many parts are judged once."""
 
 
 class Verdict(IntEnum):
@@ -104,18 +160,13 @@ def _is_exact(expression: ex.Expression, value: Decimal) -> bool:
     Raises:
         ArithmeticError: they are too large.
     """
-    if ex.is_printed(expression) or plain.value(expression) != value:
+    if ex.is_printed(expression) or ev.plain_value(expression) != value:
         return False
     return not any(number.is_rounded for number in ex.numbers(expression))
 
 
 def agree_at_face(left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether two sides agree with the digits as they stand."""
-    try:
-        if agreement.are_apart(left, right):
-            return False
-    except ArithmeticError:
-        return False
     found = judge(left, right)
     return found is not None and found.verdict.at_face
 
@@ -123,7 +174,7 @@ def agree_at_face(left: ex.Expression, right: ex.Expression) -> bool:
 def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
     """Return whether some numbers that round to the printed ones make both sides equal."""
     try:
-        pairs = agreement.side_by_side(left, right, ev.as_decimals, ev.window, ev.USUAL)
+        pairs = side_by_side(left, right, ev.as_decimals, ev.window, ev.USUAL)
         return all(a.meets(b) for a, b in pairs)
     except ArithmeticError:
         return False
@@ -132,7 +183,7 @@ def judge_as_rounded(left: ex.Expression, right: ex.Expression) -> bool:
 def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
     if not ex.is_printed(right):
         return _of_expressions(left, right, meaning)
-    value = plain.value(left)
+    value = ev.plain_value(left)
     at_face = ev.evaluate(left, ev.face, meaning) if value is None else point(value)
     if ex.is_printed(left):
         are_counts = all(n.is_whole and n.unit == 1 for n in ex.numbers(left) + ex.numbers(right))
@@ -141,22 +192,14 @@ def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> J
         as_inputs = ev.evaluate(left, ev.as_input, meaning)
     else:
         as_inputs = at_face
-    rounded_to = ev.window_of_whole if _is_whole(left) else ev.window
+    rounded_to = ev.window_of_whole if is_of_whole_numbers(left) else ev.window
     printed = ev.evaluate(right, ev.face, meaning)
     stands_for = ev.evaluate(right, rounded_to, meaning)
-    figures = zip(
-        *(
-            agreement.flat(at_face),
-            agreement.flat(as_inputs),
-            agreement.flat(printed, at_face),
-            agreement.flat(stands_for),
-        ),
-        strict=True,
-    )
+    values = flat(at_face), flat(as_inputs), flat(printed, at_face), flat(stands_for)
     in_percent = ex.is_percent(right) and _has_hundred(left)
     found = [
         _of_a_figure(*figure, in_percent=in_percent)._replace(place=place)
-        for place, figure in enumerate(figures)
+        for place, figure in enumerate(zip(*values, strict=True))
     ]
     if not found:
         raise UndefinedError
@@ -178,7 +221,7 @@ def _of_a_figure(
     unit = stands_for.high - stands_for.low
     slack = unit * TOLERANCE
     stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
-    needs_rounding = agreement.is_between(value, unit) or as_inputs.low != as_inputs.high
+    needs_rounding = is_between(value, unit) or as_inputs.low != as_inputs.high
     half = unit / 2
     decides = as_inputs.low < stands_for.low - half or as_inputs.high > stands_for.high + half
 
@@ -187,38 +230,35 @@ def _of_a_figure(
 
     if abs(value - figure) <= slack:
         return said(Verdict.EXACT)
-    if agreement.within(value, stands_for) and needs_rounding:
+    if within(value, stands_for) and needs_rounding:
         return said(Verdict.ROUNDED)
     if as_inputs.meets(stands_for) and needs_rounding:
         return said(Verdict.CONSISTENT)
     is_coarse = unit >= 1 and abs(value - figure) > abs(figure) / 2  # final zeros are no digits
     if needs_rounding and not is_coarse:
-        if agreement.is_cut(value, figure, unit):
+        if value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit:
             return said(Verdict.CUT)
         is_far = abs(value - figure) > abs(figure) / 2  # 1/365 ≈ 0.03
-        if is_far and (factor := agreement.factor(as_inputs, stands_for)):
+        if is_far and (factor := power_of_ten(as_inputs, stands_for)):
             return said(Verdict.SCALE, factor)
         if as_inputs.meets(Interval(stands_for.low - unit, stands_for.high + unit)):
             return said(Verdict.LAST_DIGIT)
-    if figure and (factor := agreement.factor(as_inputs, stands_for)):
+    if figure and (factor := power_of_ten(as_inputs, stands_for)):
         return said(Verdict.SCALE, factor)
     return said(Verdict.FALSE)
 
 
 def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
-    """Judge two sides that both have to be computed."""
-    pairs = list(agreement.side_by_side(left, right, ev.as_input, ev.as_part, meaning))
-    at_face = list(agreement.side_by_side(left, right, ev.face, ev.face, meaning))
+    pairs = list(side_by_side(left, right, ev.as_input, ev.as_part, meaning))
+    at_face = list(side_by_side(left, right, ev.face, ev.face, meaning))
     cancels = _may_cancel(left) or _may_cancel(right)
     if all(abs(a.middle - b.middle) <= _tolerance(a, b, cancels=cancels) for a, b in at_face):
         return Judgement(Verdict.EXACT)
-    if agreement.stands_term_by_term(left, right, meaning):
-        return Judgement(Verdict.ROUNDED, decides=True)
-    if all(a.meets(b) for a, b in pairs):
-        return Judgement(Verdict.CONSISTENT, decides=True)
-    if all(agreement.gap(a, b) <= b.high - b.low for a, b in pairs):
+    if all(a.meets(b) for a, b in pairs):  # the numbers on the right are rounded results
+        return Judgement(Verdict.ROUNDED)
+    if all(max(a.low - b.high, b.low - a.high) <= b.high - b.low for a, b in pairs):
         return _apart(Verdict.LAST_DIGIT, at_face)
-    if len(pairs) == 1 and (factor := agreement.factor(*pairs[0])):
+    if len(pairs) == 1 and (factor := power_of_ten(*pairs[0])):
         return Judgement(Verdict.SCALE, factor=factor)
     return _apart(Verdict.FALSE, at_face)
 
@@ -240,22 +280,20 @@ def _tolerance(one: Interval, other: Interval, *, cancels: bool) -> Decimal:
 
 
 def _apart(verdict: Verdict, at_face: Sequence[tuple[Interval, Interval]]) -> Judgement:
-    """Return a judgement with the values of both sides, if they are numbers."""
     if len(at_face) > 1:
         return Judgement(verdict)
     [(a, b)] = at_face
     return Judgement(verdict, a.middle, printed=b.middle)
 
 
-def _is_whole(expression: ex.Expression) -> bool:
+def is_of_whole_numbers(expression: ex.Expression) -> bool:
     """Return whether it holds whole numbers and no quotient, so that nothing needs rounding."""
     if isinstance(expression, ex.Number):
         return expression.is_whole
-    is_quotient = isinstance(expression, ex.Product) and any(
-        s == "/" for s, _ in expression.factors
-    )
+    factors = expression.factors if isinstance(expression, ex.Product) else ()
+    is_quotient = any(sign == "/" for sign, _ in factors)
     known = isinstance(expression, ex.Negative | ex.Sum | ex.Product | ex.Power | ex.Vector)
-    return known and not is_quotient and all(map(_is_whole, ex.parts(expression)))
+    return known and not is_quotient and all(map(is_of_whole_numbers, ex.parts(expression)))
 
 
 def _has_hundred(expression: ex.Expression) -> bool:

@@ -1,33 +1,55 @@
-"""The section `[tool.decoder-trace.audit]` of a project's configuration."""
+"""What is audited and reported: the command line over the project's configuration."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tracer.audit.project.codes import unknown
+from tracer.audit.judging.finding import CODES
+from tracer.audit.project.paths import Patterns
+from tracer.audit.reports.results import UNROUNDED, Kind
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.names import closest
 
-Kind = TypeVar("Kind")
+ALL = tuple(sorted(code for code, _, _ in CODES.values()))
+
+
+def unknown(prefix: str) -> str | None:
+    """Return what is wrong with a prefix of codes; None if at least one code begins with it."""
+    if prefix and any(code.startswith(prefix) for code in ALL):
+        return None
+    expected = f"{ALL[0]} to {ALL[-1]}, or a prefix such as {ALL[0][:2]}"
+    return f"unknown code {prefix!r}, expected {expected}{closest(prefix, ALL)}"
+
+
+def chosen(select: Collection[str], ignore: Collection[str], *, strict: bool) -> frozenset[str]:
+    """Return the selected codes that are not ignored; of two prefixes, the longer one counts."""
+    usual = frozenset(code for code in ALL if strict or code != UNROUNDED or code in select)
+    first = select or ("A",)
+    return frozenset(code for code in usual if _longest(first, code) > _longest(ignore, code))
+
+
+def matching(prefixes: Collection[str]) -> frozenset[str]:
+    """Return the codes that begin with any of the prefixes."""
+    return frozenset(code for code in ALL if _longest(prefixes, code))
+
+
+def _longest(prefixes: Collection[str], code: str) -> int:
+    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
+
+
+ValueKind = TypeVar("ValueKind")
 
 NAMES = (".decoder-trace.toml", "pyproject.toml")
 """The files that may have the section; of two in a folder, the first counts."""
 
 SECTION = ("tool", "decoder-trace", "audit")
-
-DEEP = re.compile(r"(?:[\[{][^\[\]{}]*){100}")
-"""Brackets in brackets, perhaps too many for Python's parser."""
-LONG = re.compile(r"[0-9](?:_?[0-9]){4299}")
-"""A whole number that Python does not read: it has more than 4300 digits."""
-MOST_BITS = 64
-"""Of a whole number that a message shows; 64 are the most that TOML promises to keep."""
 
 
 @dataclass(frozen=True)
@@ -75,34 +97,26 @@ def _section(content: str, name: str) -> Any:
         message, _, where = str(error).partition(" (at ")
         line, column = map(int, re.findall("[0-9]+", where) or (content.count("\n") + 1, 0))
         raise TracerError(Problem(f"not TOML: {message}", name, line, column)) from None
-    except RecursionError:
-        raise _unreadable("nested too deeply", DEEP, content, name) from None
-    except ValueError:
-        raise _unreadable("a number with too many digits", LONG, content, name) from None
+    except (RecursionError, ValueError) as error:
+        is_deep = isinstance(error, RecursionError)
+        why = "nested too deeply" if is_deep else "a number with too many digits"
+        raise TracerError(Problem(f"cannot be read: {why}", name)) from None
     if Path(name).name == NAMES[0] and "tool" not in data:
-        message = f"expected [{'.'.join(SECTION)}]"
-        raise TracerError(Problem(message, name, 1))
+        raise TracerError(Problem(f"expected [{'.'.join(SECTION)}]", name, 1))
     for depth, key in enumerate(SECTION):
+        path = SECTION[:depth]
         if not isinstance(data, dict):
-            path = SECTION[:depth]
-            at = _line(content, path)
-            raise TracerError(Problem("expected a table", name, at, address=".".join(path)))
-        others = [other for other in data if depth == len(SECTION) - 1 and other != key]
-        if others:
-            wrong = (*SECTION[:depth], others[0])
-            message, at = f"unknown table, expected {key}", _line(content, wrong)
-            raise TracerError(Problem(message, name, at, address=".".join(wrong)))
+            raise _wrong("expected a table", path, content, name)
+        if depth == len(SECTION) - 1 and (others := data.keys() - {key}):
+            raise _wrong(f"unknown table, expected {key}", (*path, min(others)), content, name)
         if key not in data:
             return None
         data = data[key]
     return data
 
 
-def _unreadable(message: str, cause: re.Pattern[str], content: str, name: str) -> TracerError:
-    """Return the error for TOML that Python cannot read, at the line of the cause."""
-    found = cause.search(content)
-    line = content.count("\n", 0, found.start()) + 1 if found else None
-    return TracerError(Problem(f"cannot be read: {message}", name, line))
+def _wrong(message: str, keys: Sequence[str], content: str, name: str) -> TracerError:
+    return TracerError(Problem(message, name, _line(content, keys), address=".".join(keys)))
 
 
 def _validated(data: Any, content: str, name: str) -> Configuration:
@@ -111,18 +125,14 @@ def _validated(data: Any, content: str, name: str) -> Configuration:
     for key in table.keys() - set(KEYS):
         nearest = closest(key, KEYS) or f", expected {', '.join(KEYS)}"
         reader.tell(f"unknown key{nearest}", key)
-    ignores = reader.of_kind(
-        table.get("per-file-ignores", {}), dict, "a table of patterns", "per-file-ignores"
-    )
+    key = "per-file-ignores"
+    ignores = reader.of_kind(table.get(key, {}), dict, "a table of patterns", key)
     found = Configuration(
         exclude=reader.texts(table.get("exclude", []), "exclude"),
         select=reader.prefixes(table.get("select", []), "select"),
         ignore=reader.prefixes(table.get("ignore", []), "ignore"),
         strict=reader.of_kind(table.get("strict", False), bool, "true or false", "strict"),
-        per_file_ignores={
-            pattern: reader.prefixes(codes, "per-file-ignores", pattern)
-            for pattern, codes in ignores.items()
-        },
+        per_file_ignores={of: reader.prefixes(codes, key, of) for of, codes in ignores.items()},
     )
     if reader.problems:
         raise TracerError(*sorted(reader.problems, key=lambda problem: problem.line or 0))
@@ -130,8 +140,6 @@ def _validated(data: Any, content: str, name: str) -> Configuration:
 
 
 class _Reader:
-    """Reads values and collects what is wrong with them."""
-
     def __init__(self, content: str, name: str) -> None:
         self.content, self.name = content, name
         self.problems: list[Problem] = []
@@ -142,7 +150,7 @@ class _Reader:
         line = _line(self.content, path, value if isinstance(value, str) else None)
         self.problems.append(Problem(message, self.name, line, address=".".join(path)))
 
-    def of_kind(self, value: Any, kind: type[Kind], expected: str, *keys: str) -> Kind:
+    def of_kind(self, value: Any, kind: type[ValueKind], expected: str, *keys: str) -> ValueKind:
         """Return a value of a kind, or an empty one."""
         if isinstance(value, kind):
             return value
@@ -150,12 +158,10 @@ class _Reader:
         return kind()
 
     def texts(self, value: Any, *keys: str) -> list[str]:
-        """Return a list of texts."""
         found: list[Any] = self.of_kind(value, list, "a list of texts", *keys)
         return [self.of_kind(each, str, "text", *keys) for each in found]
 
     def prefixes(self, value: Any, *keys: str) -> list[str]:
-        """Return a list of prefixes of codes."""
         found = self.texts(value, *keys)
         for prefix in found:
             if prefix in value and (message := unknown(prefix)):  # or it was no text
@@ -164,22 +170,15 @@ class _Reader:
 
 
 def _came(value: Any) -> str:
-    match value:
-        case dict():
-            return "a table"
-        case list():
-            return "a list"
-        case bool():
-            return str(value).lower()
-        case int() if value.bit_length() > MOST_BITS:
-            return "a large number"
-        case _:
-            return repr(value)
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    if isinstance(value, int) and value.bit_length() > 64:  # the most that TOML promises to keep
+        return "a large number"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | None:
     """Return the line of a key, or of a value behind it; None if it is written in a rare form."""
-    at = 0
     section = re.search(r"^\s*\[\s*tool\s*\.\s*[\"']?decoder-trace", content, re.MULTILINE)
     at = section.start() if section else 0
     for key in keys:
@@ -190,3 +189,57 @@ def _line(content: str, keys: Sequence[str], value: str | None = None) -> int | 
     if value is not None and (place := content.find(value, at)) >= 0:
         at = place
     return content.count("\n", 0, at) + 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run."""
+
+    codes: frozenset[str]
+    """The codes that are reported."""
+    strict: bool
+    """Whether warnings count as errors, too."""
+    excluded: Patterns
+    """The files that are not read."""
+    excludes_named: bool
+    """Whether even a file that is named on the command line may be excluded."""
+    ignores: tuple[tuple[Patterns, frozenset[str]], ...]
+    """The codes that are not reported for some files."""
+    weak: bool = False
+    """Whether to report what only weak evidence confirms, too."""
+    kinds: tuple[Kind, ...] = ()
+    """What is listed besides the findings."""
+
+    def codes_for(self, path: Path) -> frozenset[str]:
+        """Return the codes that are reported for a file."""
+        ignored = (codes for patterns, codes in self.ignores if patterns.match(path))
+        return self.codes.difference(*ignored)
+
+
+def settings(
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    force_exclude: bool = False,
+    strict: bool = False,
+    weak: bool = False,
+    kinds: Sequence[Kind] = (),
+) -> Settings:
+    """Return the settings for the working directory, and options that go before them.
+
+    As in ruff, `select` and `exclude` replace those of the configuration, `select` also its
+    `ignore`; else `ignore` adds to it.
+
+    Raises:
+        TracerError: the configuration is wrong.
+    """
+    section, folder = configured(Path.cwd())
+    strict = strict or section.strict
+    patterns = Patterns(exclude) if exclude else Patterns(section.exclude, folder)
+    ignored = ignore if select else [*section.ignore, *ignore]
+    codes = chosen(select or section.select, ignored, strict=strict)
+    of_files = section.per_file_ignores.items()
+    ignores = tuple((Patterns([pattern], folder), matching(of)) for pattern, of in of_files)
+    is_forced = bool(exclude) or force_exclude
+    return Settings(codes, strict, patterns, is_forced, ignores, weak, tuple(kinds))

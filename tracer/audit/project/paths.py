@@ -1,4 +1,4 @@
-"""Names → the files to audit.
+"""Names and patterns → the files to audit.
 
 In a folder of a git repository, git lists the files, so that every form of .gitignore, in each
 folder, in .git/info/exclude and in the user's own configuration, works as there.
@@ -7,13 +7,50 @@ folder, in .git/info/exclude and in the user's own configuration, works as there
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tracer.audit.project.patterns import Patterns
 from tracer.audit.reading.texts import ENDINGS
-from tracer.errors import Problem
+from tracer.errors import Problem, TracerError
 from tracer.files.reading import reason
+
+
+class Patterns:
+    """Patterns; one that matches a folder matches everything in it."""
+
+    def __init__(self, patterns: Sequence[str] = (), root: Path | None = None) -> None:
+        """Create patterns; one with a slash begins at the root, and may begin with `./`.
+
+        Raises:
+            TracerError: a pattern is wrong.
+        """
+        self._root = absolute(root or Path())
+        self._spec = None
+        if patterns:
+            from pathspec import GitIgnoreSpec
+
+            lines = [re.sub(r"^\./", "/", pattern) for pattern in patterns]
+            try:
+                with warnings.catch_warnings(action="ignore"):  # of Python's re, for `[[]`
+                    self._spec = GitIgnoreSpec.from_lines(lines)
+            except (ValueError, re.error) as error:
+                raise TracerError(Problem(f"not a pattern as in .gitignore: {error}")) from None
+
+    def __bool__(self) -> bool:
+        return self._spec is not None
+
+    def match(self, path: Path) -> bool:
+        """Return whether the patterns match the path, or a folder that it lies in."""
+        if self._spec is None:
+            return False
+        return self._spec.match_file(os.path.relpath(path, self._root))
+
+
+def absolute(path: Path) -> Path:
+    """Return the absolute path, without `..`; links stay."""
+    return Path(os.path.normpath(path.absolute()))
 
 
 def files(path: Path, excluded: Patterns, tell: Callable[[Problem], None]) -> Iterator[Path]:

@@ -1,15 +1,59 @@
-"""Comments in a text that switch findings off: `audit: off`, `audit: on`, `audit: ignore A01`."""
+"""What is not reported: what comments switch off, and what an earlier report knows."""
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
 
 from tracer.audit.judging.finding import Finding
-from tracer.audit.project.codes import ALL, matching, unknown
+from tracer.audit.project.configuration import ALL, matching, unknown
+from tracer.audit.project.paths import absolute
 from tracer.audit.reading.texts import Text
-from tracer.errors import Problem
+from tracer.audit.reports.results import Result, without
+from tracer.errors import Problem, TracerError
+from tracer.files.reading import read_file
+
+Known: TypeAlias = tuple[Path, str, str]
+"""The file, the code and the equation of a finding; its line may change."""
+
+
+def known(path: Path) -> Counter[Known]:
+    """Return the findings of a report in JSON, counted.
+
+    Raises:
+        TracerError: it cannot be read, or is no such report.
+    """
+    try:
+        found = json.loads(read_file(path))["findings"]
+        return Counter(_known(each["file"], each["code"], each["equation"]) for each in found)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        message = "no report of audit, expected one that --format json wrote"
+        raise TracerError(Problem(message, str(path))) from None
+
+
+def _known(file: str, code: str, equation: str) -> Known:
+    return absolute(Path(re.sub(r":cell [0-9]+\Z", "", file))), code, equation
+
+
+def new(results: Iterable[Result], found: Counter[Known]) -> Iterator[Result]:
+    """Yield the results without as many findings of each kind as are known."""
+    left = Counter(found)
+
+    def is_known(finding: Finding) -> bool:
+        key = _known(finding.text.name, finding.code, finding.equation)
+        left[key] -= 1
+        return left[key] >= 0
+
+    for result in results:
+        old = {finding for finding in result.findings if is_known(finding)}
+        yield replace(without(result, old), known=len(old))
+
 
 _REMARK = re.compile(
     r"\baudit:[ \t]*(?P<word>off|on|ignore)\b(?P<codes>(?:[ \t,]*\b[A-Z][0-9]\w*)*)"
@@ -45,7 +89,7 @@ class Remarks:
 
     def silence(self, finding: Finding) -> bool:
         """Return whether a remark switches a finding off."""
-        first, _, last, _ = finding.region
+        first, last = finding.place.line, finding.place.end_line
         cell = finding.text.cell
         lines, states = self._switches[cell]
         silent = states[bisect_right(lines, first) - 1 : bisect_right(lines, last)]
@@ -69,6 +113,6 @@ class Remarks:
                 continue
             names = re.findall(r"\w+", found["codes"])
             wrong = [message for name in names if (message := unknown(name))]
-            self.problems += [Problem(message, text.title, number) for message in wrong]
+            self.problems += [Problem(message, text.span(0, 0).text, number) for message in wrong]
             last = number + 1 if is_alone else number
             yield number, last, found["word"], matching(names) if names else frozenset(ALL)

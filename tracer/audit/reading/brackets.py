@@ -1,4 +1,4 @@
-"""Brackets: which ones pair, and where the entries between them begin and end."""
+"""Brackets and line ends: what pairs, where entries begin, and where an equation goes on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from tracer.audit.reading.tokens import Token
+from tracer.audit.reading.passages import Passage
+from tracer.audit.reading.tokens import END, Token
 from tracer.audit.reading.vocabulary import Is
 
 Span: TypeAlias = tuple[int, int]
@@ -33,30 +34,10 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
     return found
 
 
-def grouping(tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int) -> set[int]:
-    """Return the indices of the braces between two places that only group, as behind a sign."""
-    found = set[int]()
-    for i in range(start, end):
-        if tokens[i].text != "{" or not i < pairs.get(i, i) < end:
-            continue
-        before = tokens[i - 1]
-        is_behind_a_sign = before.kind is Is.OPERATOR and before.text in _SIGNS
-        if i == start or is_behind_a_sign or before.text in ("(", "["):
-            found |= {i, pairs[i]}
-    return found
-
-
-_SIGNS = frozenset("+-*/")
-"""The operators after which braces are no argument."""
-
-
 def entries(
     tokens: Sequence[Token], pairs: dict[int, int], opened: int
 ) -> list[Span] | list[list[Span]]:
-    """Return the entries of a bracket, or its rows of entries if it is a matrix.
-
-    They are separated by commas, or else by spaces and line ends.
-    """
+    """Return the entries of a bracket, or its rows; commas, or else spaces, separate them."""
     closed = pairs[opened]
     inside = _outermost(tokens, pairs, opened, closed)
     if marks := [i for i in inside if tokens[i].kind is Is.COMMA]:
@@ -76,11 +57,8 @@ def _rows(
 ) -> list[Span] | list[list[Span]]:
     """Return the rows of a matrix, one per line, or the entries of a single row or column."""
     is_row_end = "\\" if tokens[opened].text == "matrix" else ""
-    lines = [
-        i
-        for i in inside
-        if tokens[i].kind is Is.LINE and is_row_end == tokens[i].text[:1].strip(" ")
-    ]
+    ends = [i for i in inside if tokens[i].kind is Is.LINE]
+    lines = [i for i in ends if is_row_end == tokens[i].text[:1].strip(" ")]
     rows = [
         _row(tokens, pairs, a + 1, b)
         for a, b in pairwise([opened, *lines, closed])
@@ -92,7 +70,6 @@ def _rows(
 
 
 def _row(tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int) -> list[Span]:
-    """Return entries that are separated by spaces only."""
     inner = _outermost(tokens, pairs, start - 1, end)[1:]
     begins = [at for at in inner if tokens[at].gap and _begins(tokens, at, end)]
     return list(pairwise([start, *begins, end]))
@@ -118,3 +95,48 @@ def _outermost(
         found.append(at)
         at = pairs.get(at, at) + 1 if tokens[at].kind is Is.OPEN else at + 1
     return found
+
+
+BINARY = frozenset("*/x@")
+"""The operators between two operands, apart from + and -."""
+
+
+def with_breaks(found: Sequence[Token], pairs: dict[int, int], passage: Passage) -> list[Token]:
+    """Return the tokens, keeping only line ends that an equation may continue across.
+
+    It may continue after an operator or a relation sign, and before a relation sign. It may also
+    continue before an operator if the line is indented further than the statement's first line.
+    """
+    kept: list[Token] = []
+    closes = 0  # where the open brackets end
+    indent = len(passage.text) - len(passage.text.lstrip(" \t\0"))
+    for i, token in enumerate(found):
+        if token.kind is Is.OPEN:
+            closes = max(closes, pairs.get(i, i))
+        if token.kind is not Is.LINE or i < closes:
+            kept.append(token)
+            continue
+        following = found[i + 1] if i + 1 < len(found) else token
+        if following.kind is not Is.LINE:
+            if _goes_on(kept[-1] if kept else END, following, token, indent):
+                kept.append(token)
+                continue
+            indent = len(token.text.replace("\0", ""))
+        kept.append(token._replace(kind=Is.BREAK, text="\n"))
+    return kept
+
+
+def _goes_on(before: Token, following: Token, line: Token, indent: int) -> bool:
+    if following.kind is Is.RELATION:
+        return before.kind is not Is.BREAK
+    if before.kind is Is.RELATION or _is_open(before):
+        return True
+    if not _is_open(following):
+        return False
+    if line.text[:1] == "\\":
+        return following.text != "-" or "&" in line.text
+    return len(line.text) > indent
+
+
+def _is_open(token: Token) -> bool:
+    return token.kind is Is.OPERATOR and token.text in ("+", "-", *BINARY)

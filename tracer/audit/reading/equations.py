@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tracer.audit.reading import units
-from tracer.audit.reading.brackets import Span, partners
+from tracer.audit.reading import sizes, units
+from tracer.audit.reading.brackets import BINARY, Span, partners, with_breaks
 from tracer.audit.reading.expression import Expression, Vector, is_printed
-from tracer.audit.reading.lines import BINARY, with_breaks
-from tracer.audit.reading.operands import END, UnreadableError
+from tracer.audit.reading.operands import UnreadableError
 from tracer.audit.reading.passages import Kind, Passage
 from tracer.audit.reading.syntax import read
-from tracer.audit.reading.tokens import Token, tokens
-from tracer.audit.reading.vocabulary import Is
+from tracer.audit.reading.tokens import END, Token, tokens
+from tracer.audit.reading.vocabulary import NAMES, SIGN, Is
 from tracer.audit.reasons import Doubt
 
 MOST_TOKENS = 20_000
@@ -67,19 +67,73 @@ class Found:
     """The first token beyond the limit on tokens; from there on nothing is read."""
 
 
+_BLANK = " \t\r\n\0*_`$~&,;:\"'”’"
+_NUMBER = re.compile(r"(?<!\w)[\d½¼¾⅓-⅞]|[⁰¹²³⁴-⁹π]|\\pi|frac")
+_UNITS = re.compile(r"[\d½¼¾⅓-⅞⁰-⁹²³π](?:[\s\0$*~\\{}/·(),-]{0,9}[^\W\d_]{1,16}){0,4}[^\w=]{0,9}\Z")
+_WORD = re.compile(rf"[\s\0*_`$~&{{\"'“]*(?!(?:{'|'.join(NAMES)})(?![^\W\d_]))[^\W\d_]")
+_ROW = re.compile(r"[\s\0*$~&]*(?:\\left[ ]?|\\begin|[(\[]\s*[-−]?\d*\.\d)")
+
+
+def _may_relate(text: str, at: int, end: int) -> bool:
+    """Return whether a sign may have an operand on each side, or a row of numbers behind it."""
+    if _ROW.match(text, end):
+        return True
+    left = text[max(0, at - _LONGEST_OPERAND) : at].rstrip(_BLANK)
+    left = left[left.rfind("\n") + 1 :]
+    if left[-1:].isalpha():  # perhaps the last letter of a number's unit
+        left = left[-_NEAR:] if _UNITS.search(left[-_NEAR:]) else ""
+    if not _NUMBER.search(left) or _WORD.match(text, end):
+        return False
+    return _NUMBER.search(text, end, end + _LONGEST_OPERAND) is not None
+
+
+_NEAR, _LONGEST_OPERAND = 48, 300
+"""A number is so near before its unit; an operand has a number within so many characters."""
+
+_STATEMENT_END = re.compile(
+    r"[^\s\0=＝≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*"
+    r"(?:\n(?<!\d\.\n)(?=[ \t\0]*[^\W_])|\n(?=[ \t\0]*[\x1e|]))"
+)
+"""A line end that no equation crosses: no operator before it, and a word or number after."""
+
+
 def equations(passage: Passage) -> Found:
-    """Return the equations of a passage, in order."""
-    if not any(sign in passage.text for sign in ("=", "＝", "≈", "≃", "≅", "approx", "simeq")):
-        return Found([], [], [])
-    return _Finder(tokens(passage), passage).found()
+    """Return the equations of a passage, in order; only statements that may have one are read."""
+    text, whole = passage.text, Found([], [], [])
+    signs = [found.span() for found in SIGN.finditer(text)]
+    relate = [_may_relate(text, *sign) for sign in signs]
+    at = 0
+    for begin, end in _statements(passage) if any(relate) else ():
+        first, at = at, bisect_left(signs, (end,))
+        if not any(relate[first:at]):
+            whole.unread.extend(passage.start + sign for sign, _ in signs[first:at])
+            continue
+        place = passage.start + begin
+        part = Passage(text[begin:end], place, passage.kind, passage.decimal)
+        found = _Finder(tokens(part), part).found()
+        whole.equations.extend(found.equations)
+        whole.unread.extend(found.unread)
+        whole.named.extend(found.named)
+        if found.rest:
+            return replace(whole, rest=found.rest)
+    whole.unread.extend(passage.start + sign for sign, _ in signs[at:])
+    return whole
+
+
+def _statements(passage: Passage) -> Iterator[Span]:
+    """Yield the stretches of a passage that no equation crosses; mathematics is one."""
+    begin = 0
+    if passage.kind is not Kind.MATH:
+        for found in _STATEMENT_END.finditer(passage.text):
+            yield begin, found.end()
+            begin = found.end()
+    yield begin, len(passage.text)
 
 
 _BEHIND_AN_OPERAND = BINARY | {"^", "%", "!", "ᵀ"}
 
 
 class _Finder:
-    """Finds the sides around each relation sign, and joins sides that share a sign into chains."""
-
     def __init__(self, found: list[Token], passage: Passage) -> None:
         self.passage = passage
         self.pairs = partners(found)
@@ -91,7 +145,6 @@ class _Finder:
         self.measured = [i for i, token in enumerate(self.tokens) if token.measure]
 
     def _places(self, *kinds: Is) -> list[int]:
-        """Return the indices of all tokens of some kinds."""
         return [i for i, token in enumerate(self.tokens) if token.kind in kinds]
 
     def found(self) -> Found:
@@ -127,6 +180,10 @@ class _Finder:
         """Return the right side, doubtful if it lacks the unit of the left one; None if others."""
         if not any(_any_between(self.measured, *side.tokens) for side in (left, right)):
             return right
+        is_computed = not (is_printed(left.expression) and is_printed(right.expression))
+        if is_computed and sizes.result(left.expression, right.expression):
+            is_sure = sizes.are_comparable(left.expression, right.expression)
+            return right if is_sure else replace(right, doubt=right.doubt or Doubt.UNIT)
         agree = units.agree(left.expression, right.expression)
         if agree is None:
             return replace(right, doubt=right.doubt or Doubt.UNIT)
@@ -159,24 +216,8 @@ class _Finder:
             found, inside = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
         except UnreadableError:
             return None
-        bullet = Doubt.BULLET if self._has_bullets(start, end) else None
-        doubt = outside or bullet or inside
-        return Side(found, self.tokens[start].start, self.tokens[end - 1].end, (start, end), doubt)
-
-    def _has_bullets(self, start: int, end: int) -> bool:
-        """Return whether a later line begins with a sign that may be a bullet, or a row with −."""
-        if not _any_between(self.lines, start, end):
-            return False
-        begins, i = list[str](), start
-        while i < end - 1:
-            line, sign = self.tokens[i : i + 2]
-            if line.kind is Is.LINE and sign.kind is Is.OPERATOR:
-                begins.append(sign.text)
-            i = self.pairs.get(i, i) + 1 if line.kind is Is.OPEN else i + 1  # not a matrix's rows
-        if self.is_math:
-            return "-" in begins
-        behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)
-        return bool(begins) and behind is not Is.RELATION
+        place = self.tokens[start].start, self.tokens[end - 1].end
+        return Side(found, *place, (start, end), outside or inside)
 
     def _is_bullet(self, start: int, end: int) -> bool:
         """Return whether a line begins with a dash and a space, which may also be a minus."""
@@ -196,8 +237,7 @@ class _Finder:
 
     def _behind_numbers(self, start: int, end: int) -> int:
         """Return the index after the last gap between two numbers, as in the columns of a table."""
-        begins = start
-        i = start
+        begins = i = start
         while i < end:
             token = self.tokens[i]
             if i > start and token.gap >= 2 and self._are_apart(i):
@@ -232,13 +272,12 @@ class _Finder:
                 return i
             if token.kind is Is.OPEN and i in self.pairs:
                 i = self.pairs[i] + 1
-            elif token.kind in _PARTS and not (token.text == "!" and self._is_exclamation(i)):
+            elif token.text == "!" and self.tokens[i + 1].kind not in (Is.OPERATOR, Is.RELATION):
+                return i  # the end of a sentence
+            elif token.kind in _PARTS:
                 i += 1
             else:
                 return i
-
-    def _is_exclamation(self, i: int) -> bool:
-        return self.tokens[i + 1].kind not in (Is.OPERATOR, Is.RELATION)
 
     def _doubt_before(self, start: int) -> Doubt | None:
         """Return why a side may belong to the text before it.
@@ -253,9 +292,6 @@ class _Finder:
         is_signed = first.text in ("-", "+")
         if is_signed and before.text == "|" and self.tokens[start + 1].gap:
             return Doubt.BEFORE  # |S| - 2
-        ends_a_line = before.kind is Is.LINE or before.text == "\n"
-        if ends_a_line and self._is_number_cut(start - 1):
-            return Doubt.BEFORE
         if before.kind in _ENDS or before.text.lower() in _BETWEEN:
             return None
         if before.kind in (Is.NUMBER, Is.CLOSE):
@@ -277,19 +313,10 @@ class _Finder:
 
     def _is_label(self, start: int) -> bool:
         """Return whether a label such as (b) or (ii) ends before an index, at a start."""
-        opened = self.pairs.get(start - 1, start)
-        return (
-            opened == start - 3
-            and self.tokens[start - 2].kind is Is.WORD
-            and len(self.tokens[start - 2].text) <= LONGEST_LABEL
-            and self.tokens[opened - 1].kind in (Is.LINE, Is.BREAK)
-        )
-
-    def _is_number_cut(self, line: int) -> bool:
-        """Return whether a line end follows a number with a point: 26.⏎86 may be one number."""
-        number, point = self.tokens[line - 2], self.tokens[line - 1]
-        is_one = number.kind is Is.NUMBER and point.text == "." and not point.gap
-        return is_one and self.tokens[line + 1].kind is Is.NUMBER
+        opened, word = self.pairs.get(start - 1, start), self.tokens[start - 2]
+        is_short = word.kind is Is.WORD and len(word.text) <= LONGEST_LABEL
+        begins = self.tokens[opened - 1].kind in (Is.LINE, Is.BREAK)
+        return opened == start - 3 and is_short and begins
 
     def _doubt_behind(self, end: int) -> Doubt | None:
         """Return why a side may continue in the text after it.
@@ -307,12 +334,8 @@ class _Finder:
             raise UnreadableError
         if behind.kind is Is.LINE:
             return Doubt.AFTER if self.tokens[end + 1].text in BINARY else None
-        if behind.text == "!":
-            return Doubt.EXCLAMATION
-        if behind.text == "begin":
-            return Doubt.AFTER
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
-        return Doubt.AFTER if is_symbol or goes_on else None
+        return Doubt.AFTER if is_symbol or goes_on or behind.text == "begin" else None
 
 
 _BETWEEN = frozenset(("is", "are", "was", "so", "then", "and", "or", "thus", "hence", "gives"))

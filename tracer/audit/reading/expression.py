@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -17,10 +17,7 @@ SIGNIFICANT = 3
 
 @dataclass(frozen=True)
 class Number:
-    """A number with its printed digits, and its start and end in the text.
-
-    Equal numbers may have different places.
-    """
+    """A number with its printed digits; equal numbers may have different places in the text."""
 
     value: Decimal
     printed: str
@@ -129,10 +126,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
 
 
 def mapped(expression: Expression, of: Callable[[Expression], Expression]) -> Expression:
-    """Return the expression with each part, the innermost ones first, replaced by `of` it.
-
-    An expression of which no part changes is returned itself.
-    """
+    """Return the expression with each part replaced by `of` it, the innermost ones first."""
     if isinstance(expression, Number):  # most are
         return of(expression)
     before = parts(expression)
@@ -142,16 +136,14 @@ def mapped(expression: Expression, of: Callable[[Expression], Expression]) -> Ex
 
 
 def _with_parts(expression: Expression, other: tuple[Expression, ...]) -> Expression:
-    """Return the expression with other direct parts."""
     match expression:
         case Number() | Constant():
             return expression
         case Negative():
             return Negative(*other)
         case Product(factors):
-            return Product(
-                tuple((sign, each) for (sign, _), each in zip(factors, other, strict=True))
-            )
+            signs = (sign for sign, _ in factors)
+            return Product(tuple(zip(signs, other, strict=True)))
         case Power():
             return Power(*other)
         case Sum():
@@ -187,7 +179,7 @@ def is_printed(expression: Expression) -> bool:
             return isinstance(of, Number) or (isinstance(of, Call) and is_printed(of))
         case Vector(items):
             return all(map(is_printed, items))
-        case Call("percent" | "degrees", (of,)):
+        case Call("percent", (of,)):
             return is_printed(of)
     return False
 
@@ -195,3 +187,13 @@ def is_printed(expression: Expression) -> bool:
 def is_percent(expression: Expression) -> bool:
     """Return whether the expression ends with a % sign."""
     return isinstance(expression, Call) and expression.name == "percent"
+
+
+def as_rounded(number: Number) -> Number:
+    """Return a number as one with decimals, which may be rounded in its last place."""
+    return replace(number, printed=".")
+
+
+def replaced(expression: Expression, number: Number, other: Expression) -> Expression:
+    """Return the expression with another part in place of a number."""
+    return mapped(expression, lambda part: other if part is number else part)

@@ -45,8 +45,7 @@ def cells(name: str, content: str) -> list[Cell]:
 
 def _cell(cell: dict[str, Any]) -> Cell:
     """Return a cell; in format 3, the source of code is called input."""
-    source = cell["input"] if "input" in cell else cell["source"]
-    return Cell(cell["cell_type"], source)
+    return Cell(cell["cell_type"], cell["input"] if "input" in cell else cell["source"])
 
 
 _KEY = re.compile(r'"(?:source|input)"\s*:\s*')

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.brackets import entries
-from tracer.audit.reading.tokens import Token
-from tracer.audit.reading.vocabulary import FUNCTIONS, INVERSES, OF_ANGLES, Is
+from tracer.audit.reading.tokens import END, Token
+from tracer.audit.reading.vocabulary import FUNCTIONS, Is
 from tracer.audit.reasons import Doubt
 
 DEEPEST = 40
@@ -24,20 +24,12 @@ class UnreadableError(Exception):
     """The tokens are no expression, or one that is not supported."""
 
 
-_RAISED = frozenset(("sin", "cos", "tan", "tanh", "ln", "log"))
-"""The functions whose exponent may precede their argument."""
-
-END = Token(Is.BREAK, "\n", 0, 0, 0)
-"""Stands for the token after the last one."""
-
-
 class Operands(ABC):
     """Reads operands; what computes with them is read by a subclass."""
 
     def __init__(self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool) -> None:
         self.tokens, self.pairs, self.spaced = tokens, pairs, spaced
         self.end = self.depth = 0
-        self.invisible = set[int]()
         self.doubt: Doubt | None = None
         self.go(0)
 
@@ -62,11 +54,8 @@ class Operands(ABC):
         return found
 
     def go(self, at: int) -> None:
-        """Move to a token, skipping what means nothing inside an expression.
-
-        These are line ends, and braces that only group: 6 \\cdot {5 + 2} is 6 · 5 + 2 on the page.
-        """
-        while at < self.end and (self.tokens[at].kind is Is.LINE or at in self.invisible):
+        """Move to a token, skipping line ends."""
+        while at < self.end and self.tokens[at].kind is Is.LINE:
             at += 1
         self.at = at
         self.next = self.tokens[at] if at < self.end else END
@@ -102,8 +91,8 @@ class Operands(ABC):
                 return printed_number(token.text, token.start, token.end, token.measure)
             case Is.NAME:
                 return self.named(token)
-            case Is.OPERATOR if token.text in "√∛":
-                return ex.Call("cbrt" if token.text == "∛" else "sqrt", (self.primary(),))
+            case Is.OPERATOR if token.text == "√":
+                return ex.Call("sqrt", (self.primary(),))
             case Is.OPERATOR if token.text == "‖":
                 return self.norm()
         raise UnreadableError
@@ -124,8 +113,6 @@ class Operands(ABC):
         if sign in "⌊⌈":
             return ex.Call("floor" if sign == "⌊" else "ceil", items)
         if len(items) == 1:
-            if sign == "[" and isinstance(items[0], ex.Number):
-                self.doubts(Doubt.REFERENCE)  # [5]
             return items[0]
         if sign == "{" or not items:
             raise UnreadableError
@@ -168,38 +155,10 @@ class Operands(ABC):
         if name in ("σ", "choose"):
             return self.doubtful("sigmoid" if name == "σ" else name)
         if name == "sqrt" and following.text == "[":
-            return self.root()
+            raise UnreadableError  # a root of another degree
         if name not in FUNCTIONS | {"log2", "log10"}:
             raise UnreadableError
-        if name in _RAISED and following.text[0] == "^":
-            self.go(self.at + 1)
-            return self.raised(name, following)
-        return ex.Call(name, self.angle() if name in OF_ANGLES else self.arguments())
-
-    def angle(self) -> tuple[ex.Expression, ...]:
-        """Read the argument of a sine: all of 2π/3 in sin 2π/3."""
-        is_bare = self.next.kind is not Is.OPEN
-        found = self.arguments()
-        if is_bare and self.next.text == "π":
-            self.go(self.at + 1)
-            found = (ex.Product((("*", found[0]), ("*", ex.Constant("π")))),)
-        following = self.tokens[self.at + 1] if self.at + 1 < self.end else END
-        ends_with_pi = self.tokens[self.at - 1].text == "π"
-        if is_bare and ends_with_pi and self.next.text == "/" and following.kind is Is.NUMBER:
-            self.go(self.at + 1)
-            found = (ex.Product((("*", found[0]), ("/", self.primary()))),)
-        return found
-
-    def raised(self, name: str, sign: Token) -> ex.Expression:
-        """Read cos²(0.5), the power of a call, or sin⁻¹(0.5), the inverse function."""
-        match self.exponent(sign):
-            case ex.Number(printed="-1") | ex.Negative(ex.Number(printed="1")):
-                if name not in INVERSES:
-                    raise UnreadableError
-                return ex.Call(INVERSES[name], self.arguments())
-            case ex.Number(value) as exponent if value > 0:
-                return ex.Power(ex.Call(name, self.arguments()), exponent)
-        raise UnreadableError
+        return ex.Call(name, self.arguments())
 
     def doubtful(self, name: str) -> ex.Expression:
         """Read σ(0.5) or C(5, 2); σ of whole numbers, and C, may be another function."""
@@ -209,18 +168,6 @@ class Operands(ABC):
         if all(number.is_whole for each in arguments for number in ex.numbers(each)):
             self.doubts(Doubt.FUNCTION)
         return ex.Call(name, arguments)
-
-    def root(self) -> ex.Expression:
-        """Read the degree of a root, and what it is of."""
-        degree, opened = self.whole(self.at + 1, self.pairs.get(self.at, self.at)), self.at
-        if not isinstance(degree, ex.Number):
-            raise UnreadableError
-        self.go(self.pairs[opened] + 1)
-        of = self.braced()
-        if degree.value == 3:
-            return ex.Call("cbrt", (of,))
-        one = ex.Number(Decimal(1), "1", degree.start, degree.end)
-        return ex.Power(of, ex.Product((("*", one), ("/", degree))))
 
     def pair(self) -> tuple[ex.Expression, ex.Expression]:
         r"""Read the two parts of a fraction, which may be single digits: \frac12."""
@@ -247,7 +194,7 @@ class Operands(ABC):
         if token.gap > 1:
             self.doubts(Doubt.FUNCTION)  # cos   0.86 / 1.005
         of = self.power()
-        if self.next.text in "*/x(":
+        if self.next.text in "*/x(" or self.next.kind is Is.NAME:
             self.doubts(Doubt.ORDER)  # sin π/6
         return (of,)
 

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from html import unescape
+from typing import TypeAlias
 
 from tracer.audit.reading.texts import Markup, Text
+from tracer.audit.reading.widths import ascii_signs
 
 FILL = "\0"
 """Replaces markup without meaning for a reader, such as the asterisks of **bold**."""
@@ -41,29 +43,26 @@ class Passage:
     """The decimal sign of the text, a point or a comma."""
 
 
-LONGEST = 100_000
-"""Longer text without a blank line is split at a line end, which bounds the memory."""
-
 _BLANK_LINES = re.compile(r"\n(?=[ \t\r\0]*\n)")
-_LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*\n(?=[ \t\0]*[^\W_])")
-"""A line end that no equation crosses: no operator before it, and a word or number after."""
 
 
-def passages(text: Text) -> Iterator[Passage]:
-    """Yield the passages of a text, in order; no equation extends beyond its passage."""
+def passages(text: Text, holding: re.Pattern[str] | None = None) -> Iterator[Passage]:
+    """Yield the passages of a text, in order; no equation extends beyond its passage.
+
+    With `holding`, only those in which the pattern is found.
+    """
     decimal = "," if _has_decimal_commas(text.content) else "."
-    for passage in _READERS[text.markup](text.content):
-        if passage.kind is Kind.MATH:
-            yield Passage(passage.text, passage.start, passage.kind, decimal)
+    for raw, start, kind in _READERS[text.markup](text.content):
+        if kind is Kind.MATH:
+            yield Passage(ascii_signs(raw), start, kind, decimal)
             continue
-        at = passage.start
-        for part in _BLANK_LINES.split(passage.text):
-            begin = 0
-            while len(part) - begin > LONGEST and (end := _LINE_END.search(part, begin + LONGEST)):
-                yield Passage(part[begin : end.end()], at + begin, passage.kind, decimal)
-                begin = end.end()
-            yield Passage(part[begin:], at + begin, passage.kind, decimal)
-            at += len(part) + 1
+        has_markup = text.markup is Markup.MARKDOWN and kind is Kind.PROSE
+        clean = _prose if has_markup else _inline
+        at = start
+        for written in _BLANK_LINES.split(raw):
+            if holding is None or holding.search(written):
+                yield Passage(clean(ascii_signs(written)), at, kind, decimal)
+            at += len(written) + 1
 
 
 _COMMA = re.compile(
@@ -82,8 +81,8 @@ _FEWEST_COMMAS = 3
 
 
 def _has_decimal_commas(content: str) -> bool:
-    """Return whether the numbers of a text have decimal commas, as in French and German."""
-    commas = len(_COMMA.findall(content))
+    near = (found.start() for found in re.finditer(r",\}?\d", content))
+    commas = sum(_COMMA.search(content, max(0, at - 5), at + 24) is not None for at in near)
     return commas >= _FEWEST_COMMAS and commas > 2 * len(_POINT.findall(content))
 
 
@@ -119,12 +118,12 @@ _INLINE_APART = re.compile(
 _PARENTHESES = re.compile(r"\\(?<!\\.)[()]")
 _CLOSING = {"$$": "$$", "\\[": "\\]"}
 
+Raw: TypeAlias = tuple[str, int, Kind]
+"""A stretch of a text, its start and its kind, before its markup is replaced."""
 
-def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Passage]:
-    """Yield the displayed mathematics in a text, and the text between, as separate passages.
 
-    Inline mathematics is part of its sentence.
-    """
+def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Raw]:
+    """Yield the displayed mathematics in a text, and the text between."""
     at = 0
     missing: set[str] = set()
     for opening in _OPENING.finditer(text):
@@ -133,25 +132,24 @@ def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterato
             continue
         end = text.find(closing, opening.end())
         until = opening.end() if end < 0 else opening.start()
-        yield Passage(_inline(text[at:until]), start + at, kind)
+        yield text[at:until], start + at, kind
         if end < 0:
             missing.add(closing)
             at = until
         else:
-            yield Passage(text[opening.end() : end], start + opening.end(), Kind.MATH)
+            yield text[opening.end() : end], start + opening.end(), Kind.MATH
             at = end + len(closing)
-    yield Passage(_inline(text[at:]), start + at, kind)
+    yield text[at:], start + at, kind
 
 
 def _inline(text: str) -> str:
-    """Blank the delimiters of inline mathematics."""
     on_one_line = _INLINE.sub(lambda found: found[0].replace("\n", " "), text)
     return _without(_PARENTHESES, _inside(_INLINE_APART, _inside(_INLINE, on_one_line)))
 
 
 # --- Markdown and plain text ---------------------------------------------------------------------
 
-_FENCE = re.compile(r"[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)\n?\Z")
+_FENCE = re.compile(r"^[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)(?:\n|\Z)", re.MULTILINE)
 _OF_TEXT = re.compile(
     r"ad-|!!!|\{(?:admonition|note|tip|hint|warning|caution|important|attention|seealso|dropdown"
     r"|exercise|solution|example|prf:|card|tab)"
@@ -170,43 +168,33 @@ _STRONG = re.compile(r"([*_])\1(?:(?<![\d*]..)(?=[^\s*_])|(?<=[^\s*_]..)(?![\d*(
 _EMPHASIS = re.compile(r"\*(?<![\w*)\]\\].)(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
 
 
-def _markdown(content: str) -> Iterator[Passage]:
+def _markdown(content: str) -> Iterator[Raw]:
     for text, start, is_fenced in _in_fences(_without(_COMMENT, content)):
         kind = Kind.CODE if is_fenced else Kind.PROSE
-        plain = text if is_fenced else _without(_QUOTE, text)
-        for passage in _with_mathematics(plain, start, kind):
-            if passage.kind is Kind.PROSE:
-                cut = _HEADING.sub(lambda found: found[1] + CUT, _signs(passage.text))
-                unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))
-                yield Passage(_inside(_EMPHASIS, unmarked), passage.start, Kind.PROSE)
-            else:
-                yield passage
+        yield from _with_mathematics(text if is_fenced else _without(_QUOTE, text), start, kind)
 
 
-def _signs(text: str) -> str:
-    """Replace the names of signs, such as &times;, by the signs."""
-    return _ENTITY.sub(lambda found: unescape(found[0]).ljust(len(found[0]), FILL), text)
+def _prose(text: str) -> str:
+    signs = _ENTITY.sub(lambda f: unescape(f[0]).ljust(len(f[0]), FILL), _inline(text))
+    cut = _HEADING.sub(lambda found: found[1] + CUT, signs)
+    unmarked = _inside(_CODE, _without(_STRONG, _without(_BEGINNING, cut, CUT)))
+    return _inside(_EMPHASIS, unmarked)
 
 
-def _plain(content: str) -> Iterator[Passage]:
-    """Yield the passages of plain text, in which line breaks and indentation are significant."""
+def _plain(content: str) -> Iterator[Raw]:
     for text, start, _ in _in_fences(content):
         yield from _with_mathematics(text, start, Kind.CODE)
 
 
 def _in_fences(content: str) -> Iterator[tuple[str, int, bool]]:
     """Yield each stretch inside or between code fences, its start, and whether it is code."""
-    at = start = 0
-    fence, is_code = "", False
-    for line in content.splitlines(keepends=True):
-        bars = _FENCE.match(line)
-        opens = bars is not None and not fence
-        closes = fence and bars and bars["bars"].startswith(fence) and not bars["language"].strip()
-        if bars and (opens or closes):
-            yield content[start:at], start, is_code
-            fence, start = bars["bars"] if opens else "", at + len(line)
+    start, fence, is_code = 0, "", False
+    for bars in _FENCE.finditer(content):
+        closes = fence and bars["bars"].startswith(fence) and not bars["language"].strip()
+        if closes or not fence:
+            yield content[start : bars.start()], start, is_code
+            fence, start = "" if closes else bars["bars"], bars.end()
             is_code = bool(fence) and not _OF_TEXT.match(bars["language"].strip())
-        at += len(line)
     yield content[start:], start, is_code
 
 
@@ -216,8 +204,7 @@ _REMARK = re.compile(r"%(?<!\\.)[^\n]*")
 _VERBATIM = re.compile(r"\\begin\{(verbatim|lstlisting|minted|alltt)\*?\}")
 
 
-def _latex(content: str) -> Iterator[Passage]:
-    """Yield displayed mathematics, prose and verbatim text, without comments."""
+def _latex(content: str) -> Iterator[Raw]:
     at = 0
     for opening in _VERBATIM.finditer(content):
         if opening.start() < at:
@@ -226,13 +213,12 @@ def _latex(content: str) -> Iterator[Passage]:
         if end < 0:
             break
         yield from _set(content[at : opening.start()], at)
-        yield Passage(content[opening.end() : end], opening.end(), Kind.CODE)
+        yield content[opening.end() : end], opening.end(), Kind.CODE
         at = end
     yield from _set(content[at:], at)
 
 
-def _set(content: str, start: int) -> Iterator[Passage]:
-    """Yield the passages of a part that is not verbatim."""
+def _set(content: str, start: int) -> Iterator[Raw]:
     return _with_mathematics(_without(_REMARK, content).replace("~", " "), start)
 
 
@@ -246,17 +232,16 @@ _STARS = re.compile(r"\*(?:(?<![\w*].)\*?(?=[^\s*])|(?<=[^\s*].)\*?(?![\w*(]))")
 _OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")
 
 
-def _restructured(content: str) -> Iterator[Passage]:
-    """Yield prose, literal blocks and mathematics."""
+def _restructured(content: str) -> Iterator[Raw]:
     at = 0
     for block in _DIRECTIVE.finditer(content):
         yield from _unmarked(content[at : block.start()], at)
-        yield Passage(_without(_OPTION, block[2]), block.start(2), Kind.MATH)
+        yield _without(_OPTION, block[2]), block.start(2), Kind.MATH
         at = block.end()
     yield from _unmarked(content[at:], at)
 
 
-def _unmarked(content: str, start: int) -> Iterator[Passage]:
+def _unmarked(content: str, start: int) -> Iterator[Raw]:
     return _with_mathematics(_without(_STARS, _inside(_ROLE, content)), start, Kind.CODE)
 
 
@@ -270,14 +255,14 @@ _TAG = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span strong u var wbr"
-_NOTHING = frozenset(f"{_INSIDE_WORDS} sub".split())
+_INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span strong sub u var wbr"
+_NOTHING = frozenset(_INSIDE_WORDS.split())
 _UNSEEN = ("script", "style", "svg", "head", "math")
 _SIGNS = {"<sup>": "^(", "</sup>": ")", "<sub>": "_"}
 """A superscript is read as an exponent."""
 
 
-def _html(content: str) -> Iterator[Passage]:
+def _html(content: str) -> Iterator[Raw]:
     """Yield what a reader sees, each character at the position of its source."""
     made: list[str] = []
     at = 0
@@ -287,11 +272,8 @@ def _html(content: str) -> Iterator[Passage]:
             closed = re.compile(f"</{found['tag']}", re.IGNORECASE).search(content, end)
             end = closed.start() if closed else len(content)
         shown = _shown(found)
-        made += (
-            content[at : found.start()],
-            shown,
-            _blank(content[found.start() + len(shown) : end]),
-        )
+        filler = _blank(content[found.start() + len(shown) : end])
+        made += content[at : found.start()], shown, filler
         at = end
     return _with_mathematics("".join((*made, content[at:])), 0, Kind.CODE)
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.audit.reading import expression as ex, series, units
-from tracer.audit.reading.brackets import grouping
+from tracer.audit.reading import expression as ex, units
 from tracer.audit.reading.operands import (
     DEEPEST,
-    END,
     MOST_ZEROS,
     Operands,
     UnreadableError,
@@ -33,65 +31,37 @@ def read(
     if end - start == 1 and only.kind is Is.NUMBER:  # a short way, because most results are
         return printed_number(only.text, only.start, only.end, only.measure), None
     reader = _Reader(tokens, pairs, spaced=spaced)
-    reader.invisible = grouping(tokens, pairs, start, end)
     expression = reader.whole(start, end)
     return expression, reader.doubt
 
 
 class _Reader(Operands):
-    """Reads one expression."""
-
     def sum(self) -> ex.Expression:
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
-        left_out: int | None = None  # the terms before an ellipsis
-        apart = 0  # the minus signs that stand like the sign of a number
         while sign := self.sign("+-–"):
             if sign.text == "–":
                 self.doubts(Doubt.RANGE)  # 10 – 12
-            if self.next.text == "…" and sign.text == "+" and left_out is None:
-                left_out = len(terms)
-                self.go(self.at + 1)
-                continue
-            behind = self.next
-            if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
-                apart += 1
             term = self.product()
             if self._is_range([*terms, term], sign):
                 self.doubts(Doubt.RANGE)
             if ex.is_percent(term) != percent:
                 self.doubts(Doubt.PERCENT)  # 5 + 10 % is 5.1, or 5.5
             terms.append(term if sign.text == "+" else ex.Negative(term))
-        if left_out is not None:
-            return self.series(terms[:left_out], terms[left_out:])
-        if apart == len(terms) - 1 > 0 and self.depth <= 1:
-            self.doubts(Doubt.MINUS)  # 6.9 -log(2) has two readings
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 
-    def series(self, before: list[ex.Expression], after: list[ex.Expression]) -> ex.Expression:
-        """Return the sum of a series, of which an ellipsis leaves terms out."""
-        found = series.sums(before, after)
-        if not found:
-            raise UnreadableError
-        if len(found) > 1:
-            self.doubts(Doubt.SERIES)  # 1 + 2 + … + 64
-        return found[0]
-
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
-        """Return whether it looks like a range such as 10-12."""
-        if self.depth > 1 and (not self.spaced or self._is_computed_with()):
-            return False  # (8-10)^2
+        if self.depth > 1:  # (8-10)^2, \\frac{8-10}{2}
+            closed, behind = self.tokens[self.end : self.end + 2]
+            operators = ("^", "^2", "^3", "/", "*", "!", "sqrt", "√")
+            if not self.spaced or closed.text == "}" or behind.text in operators:
+                return False
         last = terms[-1]
         if isinstance(last, ex.Call) and last.name == "percent":  # 5-10%
             last = last.arguments[0]
         whole = all(isinstance(of, ex.Number) and of.is_whole for of in (*terms[:-1], last))
         apart = sign.gap or self.tokens[self.at - 1].gap
         return whole and len(terms) == 2 and sign.text == "-" and not apart
-
-    def _is_computed_with(self) -> bool:
-        """Return whether the bracket that ends here is part of a fraction, a power or a product."""
-        closed, behind = self.tokens[self.end : self.end + 2]
-        return closed.text == "}" or behind.text in ("^", "^2", "^3", "/", "*", "!", "sqrt", "√")
 
     def product(self) -> ex.Expression:
         factors = [("*", self.factor())]
@@ -106,6 +76,8 @@ class _Reader(Operands):
                     continue
                 if sign.text == "x" and not sign.gap:
                     self.doubts(Doubt.SHAPE)  # 3x3
+                if divided and sign.text != "/" and not sign.gap:
+                    self.doubts(Doubt.ORDER)  # 8960 / 2*2
                 factors.append(("*" if sign.text == "x" else sign.text, following))
                 if sign.text == "/":
                     if divided is not None and divided != sign.gap:
@@ -123,7 +95,8 @@ class _Reader(Operands):
         token = self.next
         if self.spaced and self.tokens[self.at - 1].kind is Is.LINE:
             return False
-        if token.gap and token.text in ("(", "[") and self._may_be_remark():
+        is_of_one = self.pairs.get(self.at, self.end) - self.at <= 3  # 0.61 (61 %)
+        if token.gap and token.text in ("(", "[") and is_of_one:
             self.doubts(Doubt.REMARK)
         elif token.gap > 1:
             self.doubts(Doubt.COLUMNS)
@@ -136,10 +109,6 @@ class _Reader(Operands):
         r"""Return whether a number follows a binomial coefficient: \binom{4}{2} 0.9^2."""
         is_binomial = isinstance(factor, ex.Call) and factor.name == "choose"
         return is_binomial and self.next.kind is Is.NUMBER
-
-    def _may_be_remark(self) -> bool:
-        """Return whether a bracket holds just a number, as in 0.61 (61 %)."""
-        return self.pairs.get(self.at, self.end) - self.at <= 3
 
     def factor(self) -> ex.Expression:
         if token := self.sign("-+"):
@@ -169,11 +138,11 @@ class _Reader(Operands):
             elif token.text == "%" and not self._operand_follows():
                 self.go(self.at + 1)
                 found = ex.Call("percent", (found,))
-            elif token.text in "°!":
+            elif token.text == "!":
                 self.go(self.at + 1)
-                if token.text == "!" and self.next.text == "!":
+                if self.next.text == "!":
                     raise UnreadableError  # 5!! is 5 · 3 · 1
-                found = ex.Call("degrees" if token.text == "°" else "factorial", (found,))
+                found = ex.Call("factorial", (found,))
             else:
                 return found
 

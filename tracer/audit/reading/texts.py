@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import NamedTuple
 
-from tracer.audit.reading.notebooks import cells
+from tracer.audit.reading.notebooks import cells, lines_in_file
 from tracer.errors import Problem, TracerError
 
 
@@ -34,7 +36,28 @@ ENDINGS = {
 }
 
 
-@dataclass(frozen=True)
+class Place(NamedTuple):
+    """Where something stands; lines and columns are those of the cell in a notebook."""
+
+    file: str
+    cell: int | None
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    lines_in_file: tuple[int, int]
+    """The first and the last line in the file."""
+
+    @property
+    def text(self) -> str:
+        """The name of the text: `a.md`, or `a.ipynb:cell 3`."""
+        return self.file if self.cell is None else f"{self.file}:cell {self.cell}"
+
+    def __str__(self) -> str:
+        return f"{self.text}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, eq=False)
 class Text:
     """A text, with the name of its file."""
 
@@ -45,11 +68,8 @@ class Text:
     """Its number, if it is a cell of a notebook."""
     other_cells: int = 0
     """The number of characters in the other cells of the notebook."""
-
-    @property
-    def title(self) -> str:
-        """Its name in messages: `a.md`, or `a.ipynb:cell 3`."""
-        return self.name if self.cell is None else f"{self.name}:cell {self.cell}"
+    lines_in_file: Callable[[], list[list[int]]] = list
+    """Returns, for each cell, the line of the file in which each of its lines stands."""
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -60,6 +80,20 @@ class Text:
         """Return the line and the column, from 1."""
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Place:
+        """Return the place of a stretch."""
+        (line, column), (end_line, end_column) = self.place(start), self.place(end)
+        lines = self._in_file(line), self._in_file(end_line)
+        return Place(self.name, self.cell, line, column, end_line, end_column, lines)
+
+    def on_one_line(self, start: int, end: int) -> str:
+        """Return a stretch with single spaces."""
+        return " ".join(self.content[start:end].split())
+
+    def _in_file(self, line: int) -> int:
+        known = None if self.cell is None else self.lines_in_file()[self.cell - 1]
+        return line if known is None else known[min(line, len(known)) - 1] if known else 1
 
     def line(self, number: int) -> str:
         """Return a line without its line end."""
@@ -84,16 +118,11 @@ def texts(name: str, content: str) -> list[Text]:
     if markup is Markup.NOTEBOOK:
         read = cells(name, content)
         size = sum(len(cell.text) for cell in read)
-        found = [
-            Text(
-                name,
-                cell.text.replace("\0", " "),
-                _OF_CELLS.get(cell.kind, Markup.PLAIN),
-                number,
-                size - len(cell.text),
-            )
-            for number, cell in enumerate(read, 1)
-        ]
+        lines = cache(partial(lines_in_file, name, content))
+        found = []
+        for number, cell in enumerate(read, 1):
+            shown, markup = cell.text.replace("\0", " "), _OF_CELLS.get(cell.kind, Markup.PLAIN)
+            found.append(Text(name, shown, markup, number, size - len(cell.text), lines))
     else:
         found = [Text(name, content, markup)]
     if sum(len(text.content) for text in found) > MOST:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from tracer.audit.reading import numerals
 from tracer.audit.reading.expression import Measure
 from tracer.audit.reading.passages import CUT, Kind, Passage
+from tracer.audit.reading.sizes import end_of_name
 from tracer.audit.reading.units import product, unit
 from tracer.audit.reading.vocabulary import (
     CJK,
     FUNCTIONS,
+    ITEMS,
+    NUMERALS,
     SIZES,
     Is,
     command,
     environment,
+    is_row,
     name,
+    plain_number,
     said,
 )
 
@@ -40,6 +43,9 @@ class Token(NamedTuple):
     """The unit of a number."""
 
 
+END = Token(Is.BREAK, "\n", 0, 0, 0)
+"""Stands for the token after the last one."""
+
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
 _SPACES = {"\\ ": 1, "\\;": 1, "\\:": 1, "&": 2}
@@ -47,47 +53,54 @@ _SPACES = {"\\ ": 1, "\\;": 1, "\\:": 1, "&": 2}
 
 _TEXT = "text|textbf|textit|textrm|emph|[mh]box"
 _TOKEN = rf"""
-      (?P<line>\n[ \t\0]*|<br[ ]?/?>)
-    | (?P<space>[ \t\r\0\f\u200b\ufeff]+|\u00a0|\u2009|\u202f)
-    | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}@[\w-]{{1,40}}\.[A-Za-z]+)
-    | (?P<opaque>
+      (?P<space>[ \t\r\0\f\u200b\ufeff]+|\u00a0|\u2009|\u202f)
+    | (?P<line>\n[ \t\0]*|<br[ ]?/?>)
+    | (?=[A-Za-z])(?:
+        (?P<prose>[A-Za-z]{{2,}}(?:[ ][A-Za-z]{{2,}})*(?=[ ][A-Za-z]{{2}}))
+      | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[\w.]{{1,40}}+@[\w-]{{1,40}}\.[A-Za-z]+)
+      | (?P<times>
+          (?:(?<=\d)[xX](?=\d)|(?:(?<=[\d)\]%][ ])|(?<=\d[KMBTk][ ]))[xX](?=[ ]{{1,3}}[\d($\[-])))
+      | (?P<fold>(?<=\d)x(?=\s(?:more|fewer|less|faster|slower|smaller|larger|bigger|cheaper
+          |better|speedup|reduction)\b))
+      )
+    | (?=\d)(?P<opaque>
         0[xXbBoO][0-9a-fA-F_]+
       | \d{{4}}-\d\d?-\d\d?(?![\d]) | \d\d?/\d\d?/\d{{2,4}}(?!\d)
       | VERSION\d+(?:\.\d+){{2,}} | (?!\d{{1,3}}(?:_\d{{3}})+\b)\d+(?:_\d+)+
       | \d+\.(?=[.])| \d+:\d+(?::\d+)*
       )
-    | \[\d+\ more:\ (?P<rest>-?\d+(?:\.\d+)?(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?)\]
-    | (?P<number>(?:NUMBER|(?<![\w)\].…])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
-    | (?:\\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*))+
-    | \\llap\s?\{{\$ | \$\}} | \\(?:{_TEXT})(?=\s?\{{\s?\\?\$?[-.]?\d)
-    | \\(?:{_TEXT})\s?\{{\s?(?P<text>[^\d\s{{}}\\$][^{{}}\\]{{0,200}})\}}
-    | \\(?:mathrm|operatorname\*?|mathbf|mathit)\s?\{{\s?(?P<symbol>[A-Za-z][^{{}}\\]{{0,200}})\}}
-    | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
-        (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
-    | \\(?P<command>[A-Za-z]+|[^A-Za-z])
-    | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|(?<=\d)_10\b|_\w)
-    | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
-    | (?P<degrees>\^\s?(?:\\circ(?![A-Za-z])|\{{\s?\\circ\s?\}}))
-    | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
-    | \{{(?P<lone>[-+])\}}
-    | (?P<times>(?<=\d)[xX](?=\d)|(?:(?<=[\d)\]%][ ])|(?<=\d[KMBTk][ ]))[xX](?=[ ]{{1,3}}[\d($\[-]))
-    | (?P<fold>(?<=\d)x(?=\s(?:more|fewer|less|faster|slower|smaller|larger|bigger|cheaper
-        |better|speedup|reduction)\b))
-    | (?P<cjk>[{CJK}]+)
-    | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
-    | (?P<power>\*\*)
-    | (?P<arrow>-+>)
+    | (?=[\d.])(?P<number>(?:NUMBER|(?<![\w)\].…])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
     | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=>|=~(?!\d)|=<(?=\s)|<<+|>>+|\+\++|--+(?!>)|//+)
     | (?P<relation>=\ ?~(?=\d)|[=＝≈≃≅])
-    | (?P<cells>\|{{2,}}(?=[\0$])|(?<=[\0$])\|{{2,}}|\|{{3,}})
-    | (?P<norm>\|\||‖)
-    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!＋－％–])
+    | (?P<arrow>-+>)
+    | (?P<power>\*\*)
+    | (?=[\^_ᵀ°{{])(?:
+        (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|(?<=\d)_10\b|_\w)
+      | (?P<transpose>\^\{{?\s?(?:T|\\top|\\intercal|\\mathsf\s?\{{?T\}}?)(?![A-Za-z])\s?\}}?|ᵀ)
+      | (?P<degrees>°|\^\s?(?:\\circ(?![A-Za-z])|\{{\s?\\circ\s?\}}))
+      | \{{(?P<lone>[-+])\}}
+      )
+    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√%@!＋－％–])
+    | \[\d+\ more:\ (?P<rest>-?\d+(?:\.\d+)?(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?)\]
     | (?P<open>[(\[{{⌊⌈])
     | (?P<close>[)\]}}⌋⌉])
+    | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
+    | (?P<cjk>[{CJK}]+)
+    | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
+    | (?=\\)(?:
+        (?:\\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*))+
+      | \\llap\s?\{{\$ | \\(?:{_TEXT})(?=\s?\{{\s?\\?\$?[-.]?\d)
+      | \\(?:{_TEXT})\s?\{{\s?(?P<text>[^\d\s{{}}\\$][^{{}}\\]{{0,200}})\}}
+      | \\(?:mathrm|operatorname\*?|mathbf|mathit)\s?\{{\s?(?P<symbol>[A-Za-z][^{{}}\\]{{0,200}})\}}
+      | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
+          (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
+      | \\(?P<command>[A-Za-z]+|[^A-Za-z])
+      )
+    | \$\}} | (?P<money>[$€£¥₹])
+    | (?P<cells>\|{{2,}}(?=[\0$])|(?<=[\0$])\|{{2,}}|\|{{3,}})
+    | (?P<norm>\|\||‖)
     | (?P<comma>[,;](?=.?))
     | (?P<ellipsis>\.\.\.+|…)
-    | (?P<money>[$€£¥₹])
-    | (?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
     | (?P<break><-+(?=\s)|[:.?→←↔⇒⟹<>≤≥≠—|&\#{CUT}，。、；：！？（）【】《》•∎\ufe0f]
         |[\u2500-\u257f\u25a0-\u25ff\u2600-\u2714\u2720-\u274b\u2798-\u27bf\U0001f300-\U0001faff])
     | (?P<mark>["'`“”‘’«»「」『』]|_(?![\w{{\\]))
@@ -100,7 +113,7 @@ _TOKENS = {
         ),
         re.VERBOSE | re.DOTALL,
     )
-    for sign, number in numerals.PATTERNS.items()
+    for sign, number in NUMERALS.items()
 }
 
 _KINDS = {
@@ -110,6 +123,7 @@ _KINDS = {
     "address": Is.MARK,
     "mark": Is.MARK,
     "subscript": Is.WORD,
+    "prose": Is.WORD,
     "break": Is.BREAK,
     "cells": Is.BREAK,
     "arrow": Is.BREAK,
@@ -119,12 +133,14 @@ _KINDS = {
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 _PLAIN |= {"＋": "+", "－": "-", "％": "%"}
 
-
 _SUBSCRIPT = re.compile(r"_(?!\{10\}|10\b|[^\w{\\]|\Z)")
 """A base other than 10, not the end of _emphasis_."""
 
 _BEHIND_NUMBERS = frozenset("+-*/×·÷−=≈()[]{},;:.|&%^\n")
 """No unit begins with these; looking for one would take time."""
+
+_NAMES = frozenset(" /\\层头个维字参卡")
+"""The name of a size begins with these."""
 
 
 def tokens(passage: Passage) -> list[Token]:
@@ -133,8 +149,6 @@ def tokens(passage: Passage) -> list[Token]:
 
 
 class _Scanner:
-    """Collects the tokens of a passage."""
-
     def __init__(self, passage: Passage) -> None:
         self.text, self.start, self.decimal = passage.text, passage.start, passage.decimal
         self.in_math = passage.kind is Kind.MATH
@@ -161,7 +175,7 @@ class _Scanner:
                 kind, plain = read
                 start, end = match.span()
                 gap = gap or int(kind is Is.TEXT)
-                self.found.append(Token(kind, plain, self.start + start, self.start + end, gap))
+                self.add(kind, plain, start, end, gap)
                 gap = 0
                 if kind is Is.OPEN:
                     is_row = _takes_a_row(*self.found[-2:]) and passage.text[end : end + 1] != '"'
@@ -173,21 +187,20 @@ class _Scanner:
                 elif group == "superscript":
                     until = self.measured(len(self.found) - 2, match.end())
 
-    def add(self, kind: Is, plain: str, start: int, end: int, gap: int) -> None:
-        """Append a token."""
-        self.found.append(Token(kind, plain, self.start + start, self.start + end, gap))
+    def add(self, kind: Is, plain: str, at: int, end: int, gap: int, unit: Measure = ()) -> None:
+        self.found.append(Token(kind, plain, self.start + at, self.start + end, gap, unit))
 
     def number(self, match: re.Match[str], gap: int) -> int:
         """Append a number with its unit, or a row such as [100,200]; return where it ends."""
         written, (start, end) = match[0], match.span()
         money, self.money = self.money, ""
-        if self.brackets and self.brackets[-1][0] and numerals.is_row(match):
+        if self.brackets and self.brackets[-1][0] and is_row(match):
             self.row(written, start, gap)
             return end
         if _SUBSCRIPT.match(self.text, end):
             self.add(Is.OTHER, written, start, end, gap)
             return end
-        kind, plain = numerals.plain(written, self.decimal)
+        kind, plain = plain_number(written, self.decimal)
         measure: Measure = ((money, 1),) if money else ()
         stop = end
         has_none = self.text[end : end + 2].lstrip(" ")[:1] in _BEHIND_NUMBERS and not measure
@@ -200,9 +213,8 @@ class _Scanner:
                 digits = Decimal(plain) if "." in plain else Decimal(plain).normalize()
                 plain = f"{digits.scaleb(found.zeros):e}"
             stop = end if found.zeros else stop
-        ends = self.start + start, self.start + stop
-        self.found.append(Token(kind, plain, *ends, gap, measure))
-        return end
+        self.add(kind, plain, start, stop, gap, measure)
+        return end_of_name(self.text, start, end) if self.text[end : end + 1] in _NAMES else end
 
     def measured(self, at: int, end: int) -> int:
         """Add the unit after a power of ten to its base; return where it ends."""
@@ -211,12 +223,12 @@ class _Scanner:
         if base is None or found is None or found.zeros:
             return end
         self.found[at] = base._replace(measure=product(base.measure, found.powers))
-        return found.end
+        return end_of_name(self.text, end, found.end)
 
     def row(self, written: str, at: int, gap: int) -> None:
         """Append the numbers and commas of a row such as [100,200], where commas separate."""
-        for part in numerals.ITEMS.finditer(written):
-            kind, plain = (Is.COMMA, ",") if part[0] == "," else numerals.plain(part[0], ".")
+        for part in ITEMS.finditer(written):
+            kind, plain = (Is.COMMA, ",") if part[0] == "," else plain_number(part[0], ".")
             start, end = part.span()
             self.add(kind, plain, at + start, at + end, 0 if start else gap)
 
@@ -239,7 +251,7 @@ class _Scanner:
             case "rest":
                 digits, _, power = match["rest"].partition("×10")
                 scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
-                return numerals.plain(digits + scale, ".")
+                return plain_number(digits + scale, ".")
             case "text":
                 return said(match["text"])
             case "symbol":
@@ -251,13 +263,16 @@ class _Scanner:
                 return command(match["command"])
             case "money" | "command":
                 return self.currency(match)
-            case "times" | "power" | "norm" | "lone" | "transpose" | "degrees":
-                plain = {"times": "x", "power": "^", "norm": "‖", "transpose": "ᵀ", "degrees": "°"}
+            case "times" | "power" | "norm" | "lone" | "transpose":
+                plain = {"times": "x", "power": "^", "norm": "‖", "transpose": "ᵀ"}
                 return Is.OPERATOR, plain.get(group, match["lone"])
             case "superscript":
                 return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
             case "subscript" if self.found and self.found[-1].text == "log":
-                self.found[-1] = _with_base(self.found[-1], text.strip("_{}"))
+                base = text.strip("_{}")
+                log = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
+                kind = Is.NAME if log else Is.OTHER
+                self.found[-1] = self.found[-1]._replace(kind=kind, text=log or base)
                 return None
             case "subscript" if (
                 text in ("_{10}", "_10") and self.found and self.found[-1].kind is Is.NUMBER
@@ -269,8 +284,6 @@ class _Scanner:
                 return _comma(match, self.brackets)
             case "ellipsis":
                 return Is.OTHER, "…"
-            case "vulgar":
-                return self.fraction(match)
             case "assigned" if self.in_math and text in ("|=", "!="):  # |A| = 3, 3! = 6
                 sign = Is.OPERATOR if text[0] == "!" else Is.OTHER
                 self.add(sign, text[0], match.start(), match.start() + 1, 0)
@@ -299,25 +312,6 @@ class _Scanner:
         self.money = sign
         return None
 
-    def fraction(self, match: re.Match[str]) -> tuple[Is, str]:
-        """Append all tokens of ½ but the last, which is returned; 2½ is in parentheses."""
-        over, under = unicodedata.normalize("NFKD", match[0]).split("⁄")
-        start, end = match.span()
-        if (
-            self.found
-            and self.found[-1].kind is Is.NUMBER
-            and self.found[-1].end == self.start + start
-        ):
-            whole = self.found.pop()
-            self.found += [whole._replace(kind=Is.OPEN, text="("), whole._replace(gap=0)]
-            self.add(Is.OPERATOR, "+", start, end, 0)
-        else:
-            self.add(Is.OPEN, "(", start, end, 0)
-        self.add(Is.NUMBER, over, start, end, 0)
-        self.add(Is.OPERATOR, "/", start, end, 0)
-        self.add(Is.NUMBER, under, start, end, 0)
-        return Is.CLOSE, ")"
-
 
 def _width(space: str) -> int:
     """Return the number of spaces; a tab counts as two, other spaces as one."""
@@ -325,13 +319,7 @@ def _width(space: str) -> int:
     return space.count(" ") + 2 * space.count("\t") + wide
 
 
-def _with_base(log: Token, base: str) -> Token:
-    """Return a logarithm with its base."""
-    name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
-    return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
-
-
-_OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm", "gcd", "lcm", "choose"))
+_OF_ROWS = frozenset(("softmax", "max", "min", "mean", "sum", "norm", "choose"))
 
 
 def _takes_a_row(*tokens: Token) -> bool:

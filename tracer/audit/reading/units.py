@@ -18,16 +18,18 @@ month months, yr yrs year years, ns, us µs μs, ms, fs, ps, m meter meters metr
 mm, nm, µm μm um, mi mile miles, ft foot feet, g, kg, mg, µg μg, lb lbs, J, kJ, MJ, eV, meV,
 keV, MeV, GeV, cal, kcal, W, kW, MW, GW, mW, Wh, kWh, MWh, V, mV, kV, A, mA, µA μA, Ω ohm ohms,
 kΩ, MΩ, F, µF μF, nF, pF, H, mH, N, kN, Pa, kPa, MPa, GPa, atm, bar, K, mol, mmol,
-L liter liters litre litres, mL ml, Hz, kHz, MHz, GHz, B byte bytes Byte Bytes, KB kB, MB, GB,
-TB, PB, KiB, MiB, GiB, TiB, bit bits, kb Kb, Mb, Gb, kbps Kbps, Mbps, Gbps, GBps, MBps,
-FLOP FLOPs FLOPS, GFLOPs GFLOPS, TFLOPs TFLOPS, M, T, $ USD dollars, € EUR euros, £, ¥, ₹,
-¢ cents, 元
+L liter liters litre litres, mL ml, Hz, kHz, MHz, GHz, B, byte bytes Byte Bytes, KB kB, MB, GB,
+TB, PB, KiB, MiB, GiB, TiB, PiB, bit bits, kb Kb Kbit kbit, Mb Mbit, Gb Gbit, Tb Tbit,
+kbps Kbps, Mbps, Gbps, Tbps, GBps, MBps, FLOP FLOPs FLOPS, M, T, G, P, Ki, Mi, Gi, Ti,
+$ USD dollars, € EUR euros, £, ¥, ₹, ¢ cents, 元
 """
 _SPELLINGS = [names.split() for names in _UNITS.split(",")]
+_SPELLINGS += [[f"{prefix}{name}" for name in ("FLOP", "FLOPs", "FLOPS")] for prefix in "KMGTPEZ"]
 _CANONICAL = {name: names[0] for names in _SPELLINGS for name in names}
 
 MULTIPLIERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12} | dict.fromkeys("万萬", 4)
-MULTIPLIERS |= dict.fromkeys("亿億", 8)
+MULTIPLIERS |= {name.capitalize(): zeros for name, zeros in MULTIPLIERS.items()}
+MULTIPLIERS |= dict.fromkeys("亿億", 8) | dict.fromkeys(("万亿", "萬億"), 12)
 """The words that multiply the number before them by a power of ten."""
 
 _PREFIXES = frozenset("$£¥₹")
@@ -48,7 +50,7 @@ _UNIT = re.compile(
         \\(?:text|textrm|mathrm|mathsf|mbox|hbox|rm|unit|si)\s?
           \{{{_SPACE}(?P<said>{_ONE})[\s~]?\}}(?P<power>{_POWER})(?!\^)
       | (?P<bare>{_ONE}){_END}
-      | (?P<counted>[万萬亿億元])
+      | (?P<counted>万亿|萬億|[万萬亿億元])
       )
     """,
     re.VERBOSE,

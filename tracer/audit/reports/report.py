@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from tracer.audit import Report
-from tracer.audit.judging.finding import CODES
-from tracer.audit.reports.messages import ONLY_UNROUNDED
-from tracer.audit.reports.results import Kind, Listed, Place, Reported, Result
+from tracer.audit.judging.finding import CODES, Finding
+from tracer.audit.reports.results import UNROUNDED, Kind, Listed, Result, message
 from tracer.audit.reports.services import as_json, commands, sarif
-from tracer.errors import EXCERPT, printable, strict_json
+from tracer.errors import EXCERPT, excerpt, printable, strict_json
 from tracer.names import count
 
 Line: TypeAlias = tuple[str, str]
@@ -51,14 +50,16 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 def lines(results: Sequence[Result], kinds: Sequence[Kind]) -> Iterator[Line]:
     """Each finding with its equation, what follows from it folded under it, and the summary."""
     for result in results:
-        following = defaultdict[Place | None, list[Reported]](list)
+        following = defaultdict[Finding | None, list[Finding]](list)
         for finding in result.findings:
             following[finding.follows_from].append(finding)
         for root in following[None]:
             yield _headline(root), _STYLES[root.level]
-            yield root.shown[0], ""
-            yield root.shown[1], "bold"
-            for other in following[root.place]:
+            start, end = root.marks
+            line, column = root.text.place(start)
+            shown = excerpt(root.text.line(line), line, column, end - start)
+            yield from zip(shown, ("", "bold"), strict=True)
+            for other in following[root]:
                 yield f"  follows from it: {_headline(other)}", ""
             yield "", ""
     for result in results:
@@ -75,30 +76,25 @@ def summary(results: Sequence[Result], kinds: Sequence[Kind]) -> str:
     unrounded = sum(result.hold_unrounded for result in results)
     only = f" ({unrounded} of them only with unrounded numbers)" if unrounded else ""
     parts = [f"{sum(result.hold for result in results)} hold{only}"]
-    of_equations = [f for f in found if f.code not in (ONLY_UNROUNDED, NOT_TO_ITS_END)]
+    of_equations = [f for f in found if f.code not in (UNROUNDED, NOT_TO_ITS_END)]
     verdicts = Counter(finding.verdict for finding in of_equations)
     parts += [f"{verdicts[name]} {name}" for _, name, _ in CODES.values() if verdicts[name]]
-    kept_back = {
-        "ignored": sum(result.ignored for result in results),
-        "in the baseline": sum(result.known for result in results),
-    }
-    parts += [f"{number} {where}" for where, number in kept_back.items() if number]
+    ignored, known = (sum(getattr(r, name) for r in results) for name in ("ignored", "known"))
+    parts += [f"{ignored} ignored"] * bool(ignored) + [f"{known} in the baseline"] * bool(known)
     unread = sum(result.unread for result in results)
     doubtful = sum(result.doubtful for result in results)
     doubts = f"{doubtful} doubtful, " if doubtful else ""
     hint = "" if Kind.UNREAD in kinds or not (unread or doubtful) else " (--show-skipped)"
     read = count(sum(result.read for result in results), "equation")
-    rest = {
-        "long passage": sum(finding.code == NOT_TO_ITS_END for finding in found),
-        "binary file": sum(result.is_binary for result in results),
-    }
-    said = {"long passage": "not read to the end", "binary file": "skipped"}
-    ends = "".join(f"; {count(n, what)} {said[what]}" for what, n in rest.items() if n)
+    long = sum(finding.code == NOT_TO_ITS_END for finding in found)
+    binary = sum(result.is_binary for result in results)
+    ends = f"; {count(long, 'long passage')} not read to the end" * bool(long)
+    ends += f"; {count(binary, 'binary file')} skipped" * bool(binary)
     return f"{read} read: {', '.join(parts)}; {doubts}{count(unread, 'sign')} not read{hint}{ends}"
 
 
-def _headline(finding: Reported) -> str:
-    return printable(f"{finding.place}: {finding.code} {finding.message}")
+def _headline(finding: Finding) -> str:
+    return printable(f"{finding.place}: {finding.code} {message(finding)}")
 
 
 def _item(listed: Listed) -> str:

@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from tracer.audit.judging.finding import CODES
-from tracer.audit.reports.results import Kind, Place, Reported, Result
+from tracer.audit.judging.finding import CODES, Finding
+from tracer.audit.reading.texts import Place
+from tracer.audit.reports.results import Kind, Result, message
 from tracer.errors import printable
 
 
@@ -23,24 +24,19 @@ def as_json(results: Sequence[Result], kinds: Sequence[Kind]) -> dict[str, objec
         "known": sum(result.known for result in results),
         "findings": [_plain(finding) for finding in _all(results)],
     }
-    if Kind.READ in kinds:
-        found["equations"] = [
-            {**_at(each.place), "equation": each.shown, "verdict": each.why}
-            for each in listed
-            if each.kind is Kind.READ
-        ]
-    if Kind.DOUBTFUL in kinds:
-        found["doubts"] = [
-            {**_at(each.place), "equation": each.shown, "reason": each.why}
-            for each in listed
-            if each.kind is Kind.DOUBTFUL
-        ]
+    for kind, name, why in _LISTS:
+        of_kind = [each for each in listed if each.kind is kind]
+        plain = [{**_at(each.place), "equation": each.shown, why: each.why} for each in of_kind]
+        found |= {name: plain} if kind in kinds else {}
     if Kind.UNREAD in kinds:
         found["unread"] = [_at(each.place) for each in listed if each.kind is Kind.UNREAD]
     return found
 
 
-def _all(results: Sequence[Result]) -> Iterator[Reported]:
+_LISTS = ((Kind.READ, "equations", "verdict"), (Kind.DOUBTFUL, "doubts", "reason"))
+
+
+def _all(results: Sequence[Result]) -> Iterator[Finding]:
     return (finding for result in results for finding in result.findings)
 
 
@@ -48,20 +44,18 @@ def _at(place: Place) -> dict[str, object]:
     return {"file": place.text, "line": place.line, "column": place.column}
 
 
-def _plain(finding: Reported) -> dict[str, object]:
+_FIELDS = ("code", "level", "equation", "printed", "computed", "cause")
+
+
+def _plain(finding: Finding) -> dict[str, object]:
     place, root = finding.place, finding.follows_from
     return {
         "file": place.text,
         "line": place.line,
         "end_line": place.end_line,
         "column": place.column,
-        "code": finding.code,
-        "level": finding.level,
-        "equation": finding.equation,
-        "printed": finding.printed,
-        "computed": finding.computed,
-        "cause": finding.cause,
-        "follows_from": None if root is None else str(root),
+        **{name: getattr(finding, name) for name in _FIELDS},
+        "follows_from": None if root is None else str(root.place),
     }
 
 
@@ -85,11 +79,14 @@ def sarif(results: Sequence[Result], version: str) -> dict[str, object]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(finding: Reported) -> dict[str, object]:
+def _result(finding: Finding) -> dict[str, object]:
+    from urllib.parse import quote
+
     place = finding.place
+    file = place.file.replace("\\", "/") if sys.platform == "win32" else place.file
     location: dict[str, object] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": _uri(place.file)},
+            "artifactLocation": {"uri": quote(os.fsencode(file))},  # a name need not be UTF-8
             "region": _region(place, "startLine", "startColumn", "endLine", "endColumn"),
         }
     }
@@ -110,16 +107,9 @@ def _region(place: Place, line: str, column: str, end_line: str, end: str) -> di
     return lines if place.cell is not None else {**lines, **columns}
 
 
-def _sentence(finding: Reported) -> str:
+def _sentence(finding: Finding) -> str:
     cell = "" if finding.place.cell is None else f"cell {finding.place.cell}: "
-    return f"{cell}{finding.message}: {finding.equation}"
-
-
-def _uri(file: str) -> str:
-    from urllib.parse import quote
-
-    # As bytes: a name need not be UTF-8.
-    return quote(os.fsencode(file.replace("\\", "/") if sys.platform == "win32" else file))
+    return f"{cell}{message(finding)}: {finding.equation}"
 
 
 def commands(results: Sequence[Result]) -> Iterator[str]:
