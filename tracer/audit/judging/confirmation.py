@@ -14,6 +14,7 @@ from decimal import Decimal
 from enum import IntEnum
 
 from tracer.audit.judging.judgement import Verdict
+from tracer.audit.judging.magnitudes import is_of_sizes
 from tracer.audit.judging.pairs import Pair
 from tracer.audit.reading import expression as ex
 from tracer.audit.reading.sizes import is_literal
@@ -30,8 +31,6 @@ class Strength(IntEnum):
 
 _SLIP = Decimal("0.2")
 """A slip seldom changes a result by more than this share."""
-
-_REVERSED = Decimal("0.01")
 
 _NAMED, _LONG, _ALONE = 3, 10, 100
 """What follows an equals sign, what is long, and what is in a short text are seldom off by more."""
@@ -66,7 +65,7 @@ def _may_be_a_prefix(pair: Pair) -> bool:
     if is_literal(pair.left, pair.right):
         return False
     if power in (-2, 2):
-        return unit is not None  # 3e8 / 24e9 = 1.25 cm
+        return bool(unit) and not is_of_sizes(pair.left, pair.right)  # 3e8 / 24e9 = 1.25 cm
     has_word = re.search(r"[^\W\d_]{2}", pair.sources[1]) or unit
     return power % 3 == 0 and not (is_short(pair.text) and not has_word)
 
@@ -119,7 +118,7 @@ def _raises(pair: Pair) -> bool:
 
 def _is_reversed(pair: Pair) -> bool:
     """Return whether the sides differ in nothing but their signs."""
-    return pair.ratio is not None and abs(pair.ratio + 1) < _REVERSED
+    return pair.ratio is not None and abs(pair.ratio + 1) < Decimal("0.01")
 
 
 def _is_within(pair: Pair, factor: int) -> bool:

@@ -79,6 +79,7 @@ _WORDS = (
     r"|(?:head|hidden|model)_dim|d_(?:model|head|ff)|seq_len|(?:hidden|batch|vocab)_size"
     r"|[Ff][Pp](?:8|16|32)|[Bb][Ff]16|[Ii][Nn][Tt][48]"
 )
+_GAP = "[ \u2009\u202f]"
 _WORD = r"[A-Za-z][A-Za-z_]*(?:-[A-Za-z]+)*"
 _OPERATOR = r"[×*·⋅÷]|/(?=[ ]?[\d(])|\\(?:times|cdot|div)\b|x[ ]\d"
 _NAME = re.compile(
@@ -87,16 +88,16 @@ _NAME = re.compile(
         |batch|word|sec(?:ond)?|image|expert|block|user|char(?:acter)?|node|device|chip|iter(?:ation)?
         )s?\b)?
       (?P<name>(?:
-        [ ]\((?:{_WORD}|[Ff][Pp]\d+|[Bb][Ff]16|[Ii][Nn][Tt]\d)(?:[ ]?[ ,&+/][ ]?{_WORD}){{0,4}}\)
-      | [ ](?!x[ ]){_WORD}
-      | [ ]?\\text\s?\{{[^{{}}\d]{{1,40}}\}}
-      | [ ]?(?:层|层数|个头|头|维|字节|个?参数|卡)
-      ){{1,4}}(?=[ ]?(?P<operator>{_OPERATOR}|[=≈]|\\approx)))?
+        {_GAP}\((?:{_WORD}|[Ff][Pp]\d+|[Bb][Ff]16|[Ii][Nn][Tt]\d)(?:[ ]?[ ,&+/][ ]?{_WORD}){{0,4}}\)
+      | {_GAP}(?!x{_GAP}){_WORD}
+      | {_GAP}?\\text\s?\{{[^{{}}\d]{{1,40}}\}}
+      | {_GAP}?(?:层|层数|个头|头|维|字节|个?参数|卡)
+      ){{1,4}}(?={_GAP}?(?P<operator>{_OPERATOR}|[=≈]|\\approx)))?
     """,
     re.VERBOSE,
 )
 _KNOWN = re.compile(rf"(?<![\w-])(?:{_WORDS})(?![\w-])|\\text|[层头维节数卡]")
-_BEHIND = re.compile(r"(?:[×*·⋅÷/]|(?<=[ \d])x|\\(?:times|cdot|div))[ ]?\Z")
+_BEHIND = re.compile(rf"(?:[×*·⋅÷/]|(?<=[ \d])x|\\(?:times|cdot|div)){_GAP}?\Z")
 
 
 def end_of_name(text: str, start: int, end: int) -> int:

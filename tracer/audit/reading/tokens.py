@@ -139,7 +139,7 @@ _SUBSCRIPT = re.compile(r"_(?!\{10\}|10\b|[^\w{\\]|\Z)")
 _BEHIND_NUMBERS = frozenset("+-*/×·÷−=≈()[]{},;:.|&%^\n")
 """No unit begins with these; looking for one would take time."""
 
-_NAMES = frozenset(" /\\层头个维字参卡")
+_NAMES = frozenset(" \u2009\u202f/\\层头个维字参卡")
 """The name of a size begins with these."""
 
 
