@@ -34,7 +34,7 @@ def audited(names: Sequence[str], settings: Settings) -> Iterator[Result]:
     found = dict[str, tuple[Path, bool]]()
     for path, is_named in _paths(names, settings, problems):
         found.setdefault(os.path.realpath(path), (path, is_named))
-        with suppress(OSError, ValueError):  # which is told when the file is read
+        with suppress(OSError, ValueError):  # reported when the file is read
             register_input(path.stat())  # not to be overwritten
     progress.report(f"audit {count(len(found), 'file')}")
     for number, (path, is_named) in enumerate(found.values(), 1):

@@ -11,7 +11,7 @@ LESS = "FRX"
 """Options of less: quit if the text fits on one screen, keep colors, leave the text on screen."""
 
 _OF_LESS = {"LESS": LESS, **({"LESSCHARSET": "utf-8"} if sys.platform == "win32" else {})}
-"""What less is told, unless the environment tells it otherwise; Windows has no locale to ask."""
+"""The environment of less, where the variables are not set; on Windows it reads no locale."""
 
 
 def page(text: str) -> bool:

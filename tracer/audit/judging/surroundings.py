@@ -54,7 +54,7 @@ def is_rounded(pair: Pair) -> bool:
 
 
 _SHORT = 80
-"""What tells is at most this many characters away."""
+"""Words explain an equation from at most this many characters away."""
 
 _SPACE = (
     r"(?:[\s&*`_$~\0]|\\[,;:! ]|\\(?:q?quad|left|displaystyle|[bB]igg?l?)\b|</?\w+[^<>\n]{0,40}>)"
