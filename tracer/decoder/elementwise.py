@@ -432,13 +432,18 @@ class EluPlusOne(Elementwise):
 
 
 class DecayRate(Elementwise):
-    """e^(-e^b · ln(1 + e^a)), with b (h,): (n, h) → (n, h) (Dao and Gu 2024)."""
+    """e^b · ln(1 + e^a), with b (h,): (n, h) → (n, h) (Dao and Gu 2024)."""
 
     name = "decay_rate"
     _softplus = ex.Call("ln", (ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(A))))),))
-    entry = ex.Exponential(
-        ex.Negative(ex.Product((ex.Part(ex.Exponential(B_OF_COLUMN)), ex.Part(_softplus))))
-    )
+    entry = ex.Product((ex.Part(ex.Exponential(B_OF_COLUMN)), ex.Part(_softplus)))
+
+
+class Decay(Elementwise):
+    """e^-a."""
+
+    name = "decay"
+    entry = ex.Exponential(ex.Negative(A))
 
 
 class OfTarget(Elementwise):

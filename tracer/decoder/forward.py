@@ -66,7 +66,7 @@ class Trace:
 
     @cached_property
     def by_place(self) -> dict[roles.Place, list[Record]]:
-        """The records of each place; those of a block or a token are with the others of the head."""
+        """The records of each place; those of a block or a token are with the head's others."""
         found: dict[roles.Place, list[Record]] = {}
         for record in self.records:
             place = record.output.place

@@ -331,11 +331,11 @@ class _BackwardPass:
                 yield to(0, el.ScaleRows(), x[1], g)
                 yield to(1, el.ScaleRows(), x[0], g)
             case el.Elementwise() if not any(along(operation, i) == "one" for i in range(len(x))):
-                for i, operand in enumerate(x):
+                for i, each in enumerate(x):
                     by, total = el.GradientOf(operation, i), TOTALS[along(operation, i)]
                     if total is None:
                         yield to(i, by, g, *x)
-                    elif operand in self.learned:
+                    elif each in self.learned:
                         terms = roles.derived(record.output.role, TERMS[i])
                         yield to(i, total, self.record(record.output, terms, by, g, *x))
             case el.Elementwise() | Contract():

@@ -489,19 +489,17 @@ class TakeNumber(Gather):
     def of(self) -> Where:
         return self.at
 
-    def axes(self, first: Axes, *others: Axes) -> Axes:
-        return ()
-
     def backward(self, operand: int, *shapes: Shape) -> Recorded:
-        return PlaceNumber(self.at)
+        return PlaceNumber(self.at, shapes[0])
 
 
 @dataclass(frozen=True)
 class PlaceNumber(Gather):
-    """One number at its place, and zeros elsewhere."""
+    """One number at its place in an array of a shape, and zeros elsewhere."""
 
     name = "place_number"
     at: tuple[int, ...]
+    shape: Shape
 
     def to(self) -> Where:
         return self.at

@@ -142,10 +142,8 @@ class RoundingRule(Enum):
 Side: TypeAlias = Literal["left", "right", "third", "fourth"]
 """The operand of an operation that a part of a gradient belongs to, where it has several."""
 
-OfGradient: TypeAlias = (
-    Literal["gradient", "mean", "difference", "scaled", "squares", "clipped"]
-    | Literal["terms_of_left", "terms_of_right", "terms_of_third"]
-)
+OfTerms: TypeAlias = Literal["terms_of_left", "terms_of_right", "terms_of_third"]
+OfGradient: TypeAlias = Literal["gradient", "mean", "difference", "scaled", "squares", "clipped"]
 OfMoment: TypeAlias = Literal["first_moment", "second_moment", "unbiased_first", "unbiased_second"]
 OfUpdate: TypeAlias = Literal["decayed", "velocity", "squared", "direction", "new"]
 OfAttribution: TypeAlias = (
@@ -155,7 +153,7 @@ OfAttribution: TypeAlias = (
     | Literal["key_row", "key_part", "key_parts", "key_placed"]
 )
 
-Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate | OfAttribution
+Derivation: TypeAlias = Side | OfGradient | OfTerms | OfMoment | OfUpdate | OfAttribution
 """What training or an attribution derives from a value: its gradient, new numbers, its part."""
 
 UNNAMED: tuple[Derivation, ...] = ("gradient", "new")

@@ -1,7 +1,7 @@
 """Linear attention and the gated delta rule: a head's state, token after token.
 
-Linear (Katharopoulos et al. 2020): S_t = α_t S_(t-1) + k_tᵀ v_t. Delta (Schlag et al. 2021, with the
-gate of Yang et al. 2024): S_t = α_t S_(t-1) + k_tᵀ β_t (v_t - k_t α_t S_(t-1)). The output is
+Linear (Katharopoulos et al. 2020): S_t = α_t S_(t-1) + k_tᵀ v_t. Delta (Schlag et al. 2021, with
+the gate of Yang et al. 2024): S_t = α_t S_(t-1) + k_tᵀ β_t (v_t - k_t α_t S_(t-1)). The output is
 o_t = q_t S_t, with q_t divided as scores are. Rows are tokens, S is (d_k, d_v).
 """
 
@@ -29,6 +29,7 @@ FIRST = Role("first")
 W_A, B_A = Role("gate.W_A", parameter=True), Role("gate.b_A", parameter=True)
 A_LOG = Role("gate.A_log", parameter=True)
 GATE_LOGITS = Role("gate.logits")
+GATE_RATE = Role("gate.rate", RoundingRule.WORKING)
 GATE = Role("gate")
 W_B, B_B = Role("beta.W_B", parameter=True), Role("beta.b_B", parameter=True)
 STRENGTH_LOGITS = Role("beta.logits")
@@ -115,7 +116,8 @@ def computed_gates(tape: Tape, at: AttentionContext, x: Value, by: Gate | Streng
     logits = tape.record(GATE_LOGITS, op.MatMul(), x, w, *bias(tape, B_A, by.b_A, w))
     if by.A_log is None:
         return tape.record(GATE, el.Sigmoid(), logits)
-    return tape.record(GATE, el.DecayRate(), logits, tape.given(A_LOG, by.A_log, (heads,)))
+    a_log = tape.given(A_LOG, by.A_log, (heads,))
+    return tape.record(GATE, el.Decay(), tape.record(GATE_RATE, el.DecayRate(), logits, a_log))
 
 
 def number_of(tape: Tape, at: HeadContext, role: Role, row: int) -> Value | None:
@@ -124,7 +126,7 @@ def number_of(tape: Tape, at: HeadContext, role: Role, row: int) -> Value | None
     if numbers is None or not numbers.axes:
         return numbers
     place = (row, at.number - 1)[: len(numbers.axes)]
-    return tape.record(NUMBERS[role], op.TakeNumber(place), numbers)
+    return tape.record_as(NUMBERS[role], op.TakeNumber(place), (), numbers)
 
 
 # --- queries and keys ----------------------------------------------------------------------------
@@ -210,7 +212,7 @@ def next_state(
     """The state after a token with the key k (1, d_k) and the value v (1, d_v)."""
     keys = keys_of(at.attention.parameters, AttentionKeys)
     gate = number_of(tape, at, GATE, row) if before else None
-    kept = before and before.matrix
+    kept = before.matrix if before else None
     if kept and gate:
         kept = tape.record(KEPT, el.Times(), kept, gate)
     if keys.kind == "delta":
@@ -253,7 +255,9 @@ OF_TOKEN = (
 
 PART = Part(
     roles={
-        roles.MASK: (*(W_A, B_A, A_LOG, GATE_LOGITS, GATE, W_B, B_B, STRENGTH_LOGITS, STRENGTH),),
+        roles.MASK: (
+            *(W_A, B_A, A_LOG, GATE_LOGITS, GATE_RATE, GATE, W_B, B_B, STRENGTH_LOGITS, STRENGTH),
+        ),
         roles.HEAD_OUTPUT: (
             *vars(QUERIES).values(),
             *(WIDTH, SCALE, SCALED_QUERY),

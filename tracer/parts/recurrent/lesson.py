@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tracer.decoder.operations import Given, Reused
@@ -68,6 +66,7 @@ GATE_STEP = InnerKind(
     _gate_goal,
     {
         decoder.GATE_LOGITS: RoleText(ex.Symbol("a"), "Before the function of the gate:"),
+        decoder.GATE_RATE: RoleText(ex.Symbol("r"), "The rate:"),
         decoder.GATE: RoleText(ALPHA, "The gate:"),
     },
     gradient=Gradient(
@@ -195,6 +194,12 @@ def _roles(step: Step) -> dict[Role, int]:
     return {record.output.role: i for i, record in enumerate(step.records)}
 
 
+BEGINS: Sentence = (
+    "The state is a matrix with a row for each column of the keys and a column for each column of "
+    "the values. It begins with zeros. ",
+)
+
+
 def _state_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(step.last.operation, Reused):
         return ("The state after the tokens of the previous turn is reused.",)
@@ -202,16 +207,7 @@ def _state_goal(step: Step, ctx: LessonContext) -> Sentence:
     delta = _keys(step, ctx).kind == "delta"
     if decoder.WRITTEN not in roles:
         what = "β times its value" if decoder.CORRECTION in roles else "its value"
-        return (
-            *(
-                "The state is a matrix with a row for each column of the keys and a column for each "
-            ),
-            *(
-                "column of the values. It begins with zeros. ",
-                *name,
-                f" adds its key times {what}.",
-            ),
-        )
+        return (*BEGINS, *name, f" adds its key times {what}.")
     gated: Sentence = ("The gate multiplies the state before. ",) if decoder.KEPT in roles else ()
     if not delta:
         return (*gated, *name, " adds its key times its value to the state.")
@@ -239,9 +235,9 @@ def size_beside_keys_and_values(shape: tuple[int, ...], *, normalizer: bool) -> 
     each = d_k + d_v
     of_keys = f" and the sum of the keys have {size:,}" if normalizer else f" has {size:,}"
     return (
-        f"The state{of_keys} numbers, whatever the number of tokens. The keys and values of a cache "
-        f"have {each:,} for each token: from {count(size // each + 1, 'token')} on, they are more "
-        "than the state.",
+        f"The state{of_keys} numbers, whatever the number of tokens. The keys and values of a "
+        f"cache have {each:,} for each token: from {count(size // each + 1, 'token')} on, they are "
+        "more than the state.",
     )
 
 
@@ -250,32 +246,28 @@ def _state_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     if step.is_partly_given or isinstance(step.last.operation, Reused):
         return None
     found = {record.output.role: record for record in step.records}
-    said: list[Sentence] = []
-    if kept := found.get(decoder.KEPT):
-        gate = float(kept.inputs[1].numbers)
-        if gate == 0:
-            said.append(("The gate is 0: the state forgets all tokens before. ",))
-        elif gate == 1:
-            said.append(("The gate is 1: the state forgets nothing. ",))
-    if _keys(step, ctx).kind == "delta":
-        said += _overwrites(step, ctx)
-    whole = tuple(part for sentence in said for part in sentence)
-    return (*whole[:-1], whole[-1].rstrip()) if whole else None
+    kept = found.get(decoder.KEPT)
+    gate = FORGETS.get(float(kept.inputs[1].numbers)) if kept else None
+    returns = _returned(step, ctx) if _keys(step, ctx).kind == "delta" else None
+    return (*gate, " ", *returns) if gate and returns else gate or returns
 
 
-def _overwrites(step: Step, ctx: LessonContext) -> list[Sentence]:
-    found = {record.output.role: record for record in step.records}
-    k, v = (found[role].output for role in (decoder.OWN_KEY, decoder.OWN_VALUE))
-    name = _token(step, ctx)
+FORGETS: dict[float, Sentence] = {
+    0: ("The gate is 0: the state forgets all tokens before.",),
+    1: ("The gate is 1: the state forgets nothing.",),
+}
+
+
+def _returned(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Say so if the state returns the token's value for its key: it has replaced another one."""
+    found = {record.output.role: record.output for record in step.records}
+    k, v, name = found[decoder.OWN_KEY], found[decoder.OWN_VALUE], _token(step, ctx)
     error = found.get(decoder.ERROR)
-    if error and not error.output.array.any():
-        return [
-            ("For its key, the state already returned the value of ", *name, ": nothing changes. ")
-        ]
-    returned = k.array @ found[decoder.STATE].output.array
-    if np.allclose(returned, v.array, rtol=1e-9, atol=1e-12):
-        return [("For its key, the state now returns the value of ", *name, ". ")]
-    return []
+    if error and not error.array.any():
+        return ("The state already returns the value of ", *name, " for its key: nothing changes.")
+    if np.allclose(k.array @ found[decoder.STATE].array, v.array, rtol=1e-9, atol=1e-12):
+        return ("The state now returns the value of ", *name, " for its key.")
+    return None
 
 
 STATE_STEP = InnerKind(
