@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.decoder import elementwise as el, operations as op, roles
-from tracer.decoder.attention_inputs import OfTower
 from tracer.decoder.axes import Axis
 from tracer.decoder.parameters import bias
 from tracer.decoder.part import AttentionContext, ComputeHead, HeadContext, Part, Projected, Sources
@@ -20,11 +19,7 @@ from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts.recurrent.scenario import AttentionKeys, Gate, Strength, is_recurrent
 from tracer.scenario.layers import Attention
-from tracer.scenario.model import Tower
 from tracer.scenario.part import keys_of
-
-FIRST = Role("first")
-"""How many tokens earlier passes have read; it is not recorded."""
 
 W_A, B_A = Role("gate.W_A", parameter=True), Role("gate.b_A", parameter=True)
 A_LOG = Role("gate.A_log", parameter=True)
@@ -80,15 +75,10 @@ NUMBERS = {GATE: OWN_GATE, STRENGTH: OWN_STRENGTH}
 # --- gate and β ----------------------------------------------------------------------------------
 
 
-def read_by(tape: Tape, tower: Tower, queries: Axis) -> OfTower:
-    """How many tokens earlier passes have read."""
-    return {FIRST: len(tower.tokens) - len(queries.labels)}
-
-
 def gates(tape: Tape, at: AttentionContext, before: Sources) -> Sources:
     """Record the gates and the β of all heads; queries, keys and values stay as they are."""
     keys = keys_of(at.parameters, AttentionKeys)
-    first = at.inputs.of_tower.get(FIRST, 0)
+    first = at.inputs.first
     for role, typed in ((GATE, keys.gate), (STRENGTH, keys.beta)):
         if typed is None:
             continue
@@ -176,7 +166,7 @@ def recurrence(tape: Tape, at: HeadContext, own: Projected) -> Value:
     assert own.k and own.v
     q, k = on_the_way(tape, own.q, keys, QUERIES), on_the_way(tape, own.k, keys, KEYS)
     q = scaled(tape, q, at.attention.parameters)
-    n, first = q.shape[0], at.attention.inputs.of_tower.get(FIRST, 0)
+    n, first = q.shape[0], at.attention.inputs.first
     state = kept_of_earlier(tape, at, first) if first else None
     read: list[Value] = []
     for row in range(n):
@@ -265,7 +255,6 @@ PART = Part(
             *(*OF_TOKEN, OUTPUT),
         ),
     },
-    tower=read_by,
     sources=gates,
     head=way_of,
 )
