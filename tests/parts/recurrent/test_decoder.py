@@ -134,6 +134,39 @@ def test_gradients_are_slopes_of_the_loss(seed: int) -> None:
         assert_slope(batch, found[address], gradients[address])
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_chunks_give_the_outputs_and_states_of_the_recurrence(seed: int) -> None:
+    spec = drawn(seed, tokens=5)
+    part = spec["layers"][0]["attention"]
+    if part.pop("normalizer", False):
+        del part["feature_map"]
+    part["chunk"] = 1 + seed % 6
+    ran = traced(to_yaml(spec))
+    expected_values = expected(spec)
+    for h in (1, 2):
+        at = f"head{h}."
+        output = expected_values[f"{at}output"]
+        assert_allclose(ran[f"{AT}{at}chunks.output"].array, output, rtol=1e-12, atol=1e-12)
+        last = -(-5 // part["chunk"])
+        state = expected_values[f"{at}token5.state"]
+        assert_allclose(ran[f"{AT}{at}block{last}.state"].array, state, rtol=1e-12, atol=1e-12)
+
+
+def test_linear_attention_is_attention_without_a_softmax() -> None:
+    """Each output is the sum of the values up to the token, each times q · k."""
+    spec = drawn(0)
+    part = spec["layers"][0]["attention"]
+    part.pop("gate", None)
+    ran = traced(to_yaml(spec))
+    for at in (f"{AT}head1.", f"{AT}head2."):
+        q = ran[f"{at}scaled_query" if part["scale"] != "none" else f"{at}query"].array
+        k, v = (ran[f"{at}{name}"].array for name in ("key", "value"))
+        output = np.tril(q @ k.T) @ v
+        assert_allclose(ran[f"{at}output"].array, output, rtol=1e-12, atol=1e-12)
+        assert_allclose(ran[f"{at}block1.masked"].array, np.tril(q @ k.T), rtol=1e-12, atol=1e-12)
+        assert_allclose(ran[f"{at}chunks.output"].array, output, rtol=1e-12, atol=1e-12)
+
+
 def test_training_lowers_the_loss(tmp_path: Path) -> None:
     spec, new = drawn(7), tmp_path / "new.yaml"
     spec["optimizer"] = {"learning_rate": Decimal("0.1")}

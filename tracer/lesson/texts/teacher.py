@@ -49,6 +49,9 @@ SHOWN_ALONE = (
 )
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
+GATHERED = (op.Select, op.Join, op.Rows, op.Keep, op.Lower, op.Collect, op.Append, Columns)
+"""Moves of entries whose results are shown inside a step."""
+
 ROUNDED_AGAIN = " are rounded again, because digits are set for them."
 
 SQUARES = tuple(norm.root_squared for norm in all_norms())
@@ -339,7 +342,7 @@ class Teacher:
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.lines(record)
-        gathered = isinstance(operation, op.Select | op.Join | op.Rows | op.Keep | Columns)
+        gathered = isinstance(operation, GATHERED)
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
         caption = step.kind.caption_of(step, record, self.ctx.at(step.place)) if told_of else None

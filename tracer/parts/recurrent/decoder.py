@@ -17,6 +17,8 @@ from tracer.decoder.part import AttentionContext, ComputeHead, HeadContext, Part
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.formula.arithmetic import ON_DEMAND
+from tracer.parts.recurrent import decoder_chunks as chunks
 from tracer.parts.recurrent.scenario import AttentionKeys, Gate, Strength, is_recurrent
 from tracer.scenario.layers import Attention
 from tracer.scenario.part import keys_of
@@ -167,16 +169,31 @@ def recurrence(tape: Tape, at: HeadContext, own: Projected) -> Value:
     q, k = on_the_way(tape, own.q, keys, QUERIES), on_the_way(tape, own.k, keys, KEYS)
     q = scaled(tape, q, at.attention.parameters)
     n, first = q.shape[0], at.attention.inputs.first
-    state = kept_of_earlier(tape, at, first) if first else None
+    before = state = kept_of_earlier(tape, at, first) if first else None
+    size = size_of_chunks(tape, keys, n)
     read: list[Value] = []
+    gates: list[Value | None] = []
+    strengths: list[Value | None] = []
     for row in range(n):
         with tape.at(token=first + row + 1):
-            key, value = (
-                row_of(tape, role, x, row) for role, x in ((OWN_KEY, k), (OWN_VALUE, own.v))
-            )
-            state = next_state(tape, at, state, key, value, row)
+            rows = row_of(tape, OWN_KEY, k, row), row_of(tape, OWN_VALUE, own.v, row)
+            gates.append(number_of(tape, at, GATE, row) if state or size else None)
+            strengths.append(number_of(tape, at, STRENGTH, row))
+            state = next_state(tape, keys, state, *rows, gates[-1], strengths[-1])
             read.append(read_by_query(tape, row_of(tape, OWN_QUERY, q, row), state))
-    return tape.record_as(OUTPUT, op.Append(), (q.axes[0], own.v.axes[1]), *read)
+    output = tape.record_as(OUTPUT, op.Append(), (q.axes[0], own.v.axes[1]), *read)
+    if size:
+        known = [each for each in gates if each], [each for each in strengths if each]
+        rows_of_head = chunks.Rows(q, k, own.v, *known, first, keys.kind == "delta")
+        chunks.in_chunks(tape, rows_of_head, size, before.matrix if before else None)
+    return output
+
+
+def size_of_chunks(tape: Tape, keys: AttentionKeys, n: int) -> int | None:
+    """The tokens of a chunk; all tokens, if the output is that of attention without softmax."""
+    is_without_softmax = keys.kind == "linear" and keys.gate is None and not keys.normalizer
+    whole = n if is_without_softmax and tape.arithmetic is not ON_DEMAND else None
+    return keys.chunk or whole
 
 
 def kept_of_earlier(tape: Tape, at: HeadContext, tokens: int) -> State:
@@ -197,16 +214,20 @@ def row_of(tape: Tape, role: Role, x: Value, row: int) -> Value:
 
 
 def next_state(
-    tape: Tape, at: HeadContext, before: State | None, k: Value, v: Value, row: int
+    tape: Tape,
+    keys: AttentionKeys,
+    before: State | None,
+    k: Value,
+    v: Value,
+    gate: Value | None,
+    beta: Value | None,
 ) -> State:
     """The state after a token with the key k (1, d_k) and the value v (1, d_v)."""
-    keys = keys_of(at.attention.parameters, AttentionKeys)
-    gate = number_of(tape, at, GATE, row) if before else None
     kept = before.matrix if before else None
     if kept and gate:
         kept = tape.record(KEPT, el.Times(), kept, gate)
     if keys.kind == "delta":
-        v = correction(tape, kept, k, v, number_of(tape, at, STRENGTH, row))
+        v = correction(tape, kept, k, v, beta)
     written = tape.record(WRITTEN if kept else STATE, op.TransposedMatMul(), k, v)
     state = tape.record(STATE, el.Add(), kept, written) if kept else written
     return State(state, sum_of_keys(tape, before, gate, k) if keys.normalizer else None)
@@ -252,7 +273,7 @@ PART = Part(
             *vars(QUERIES).values(),
             *(WIDTH, SCALE, SCALED_QUERY),
             *vars(KEYS).values(),
-            *(*OF_TOKEN, OUTPUT),
+            *(*OF_TOKEN, OUTPUT, *chunks.OF_CHUNK, chunks.CHUNKS_OUTPUT),
         ),
     },
     sources=gates,

@@ -15,6 +15,7 @@ from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.names import count
 from tracer.parts.recurrent import decoder
+from tracer.parts.recurrent.lesson_chunks import CHUNK_STEP, CHUNKS_STEP
 from tracer.parts.recurrent.scenario import AttentionKeys
 from tracer.scenario.part import keys_of
 
@@ -345,7 +346,7 @@ PART = LessonPart(
         "encoder": (GATE_STEP, STRENGTH_STEP),
         "value": (
             *(MAPPED_QUERY_STEP, UNIT_QUERY_STEP, SCALED_STEP, MAPPED_KEY_STEP, UNIT_KEY_STEP),
-            *(STATE_STEP, READ_STEP, OUTPUT_STEP),
+            *(STATE_STEP, READ_STEP, OUTPUT_STEP, CHUNK_STEP, CHUNKS_STEP),
         ),
     },
     operands={

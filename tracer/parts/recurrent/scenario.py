@@ -147,6 +147,8 @@ def check(sizes: ShapeChecker, place: YamlPath, known: dict[str, Known]) -> None
     own = {"width": known["width"], "heads": Known(heads, "", "one per head")}
     if kind == "linear" and sizes.has(*place, "beta"):
         sizes.report((*place, "beta"), "expected only with kind: delta")
+    if sizes.part(*place, "normalizer") == "true" and sizes.has(*place, "chunk"):
+        sizes.report((*place, "chunk"), "expected only without a normalizer")
     if kind == "delta" and sizes.part(*place, "normalizer") == "true":
         sizes.report((*place, "normalizer"), "expected only with kind: linear")
     for key, form in (("gate", Gate), ("beta", Strength)):
