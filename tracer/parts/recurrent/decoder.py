@@ -259,8 +259,8 @@ def read_by_query(tape: Tape, q: Value, state: State) -> Value:
 
 
 OF_TOKEN = (
-    *(OWN_KEY, OWN_VALUE, OWN_GATE, OWN_STRENGTH, KEPT, PREDICTED, ERROR, CORRECTION, WRITTEN),
-    *(STATE, KEPT_SUM, KEY_SUM, OWN_QUERY, NUMERATOR, DIVISOR, READ),
+    *(OWN_KEY, OWN_VALUE, OWN_GATE, OWN_STRENGTH, KEPT_SUM, KEY_SUM, KEPT, PREDICTED, ERROR),
+    *(CORRECTION, WRITTEN, STATE, OWN_QUERY, NUMERATOR, DIVISOR, READ),
 )
 """What is recorded for each token, in this order."""
 
