@@ -105,10 +105,6 @@ STRENGTH_STEP = InnerKind(
 POSITIVE: Sentence = (
     "elu(x) + 1 is positive, so that no product of a query and a key is negative.",
 )
-SHORT: Sentence = (
-    "A key of length 1 makes writing and reading inverse: with the gate and β at 1, a token's key "
-    "then reads exactly the value that the token has written.",
-)
 
 
 def _vector_kinds(what: str, several: str, of: decoder.VectorRoles) -> tuple[InnerKind, InnerKind]:
