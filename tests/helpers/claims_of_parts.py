@@ -124,7 +124,13 @@ def in_typed_heads(at: Judge) -> bool:
 
 def check_shared(at: Judge, head: str | None) -> None:
     """Whether the keys of the scores are those of another head: the one that is named."""
-    _, keys = at.near("dot")["operands"] if at.near("dot") else at.near("scores")["operands"]
+    if scores := at.near("dot") or at.near("scores"):
+        _, keys = scores["operands"]
+    else:  # a state, to which the rows of the keys are written
+        rows = (a for a in at.values if re.fullmatch(rf"{re.escape(at.place)}token\d+\.key", a))
+        (keys,) = at.values[next(rows)]["operands"]
+        while re.search(r"\.(?:unit|mapped)_key$", keys):
+            keys = at.values[keys]["operands"][0]
     own = keys.startswith(at.place)
     assert own if head is None else keys.startswith(f"{at.place.rpartition('head')[0]}head{head}.")
 

@@ -48,14 +48,17 @@ def with_state(part: Scenario, rng: random.Random, tokens: int) -> None:
         if letter == "A" and rng.random() < 0.6:
             weights["A_log"] = tenths(heads, rng)
         one = rng.choice((Decimal("0.5"), Decimal("0.90"), 1))
-        return rng.choice((one, own, own, weights, weights) if len(own) > 1 else (one, weights))
+        return rng.choice(
+            (one, own, own, own, weights, weights) if len(own) > 1 else (one, weights)
+        )
 
-    if rng.random() < 0.7:
+    if rng.random() < 0.85:
         part["gate"] = each_token("A", 1)
     if kind == "delta" and rng.random() < 0.7:
         part["beta"] = each_token("B", 2)
-    if rng.random() < 0.4:
-        part["unit_length"] = rng.choice(({}, {"epsilon": Decimal("0.01")}, "none"))
+    if rng.random() < 0.6:
+        length = {"epsilon": Decimal("0.01")}
+        part["unit_length"] = rng.choice(({}, length, length, length, "none"))
     if rng.random() < 0.6:
         part["feature_map"] = rng.choice(("elu_plus_1", "elu_plus_1", "relu", "none", "none"))
     if kind == "linear" and part.get("feature_map") == "elu_plus_1" and rng.random() < 0.6:
@@ -147,7 +150,7 @@ def sizes(at: Judge, said: Said) -> None:
 
 def forgets(at: Judge, said: Said) -> None:
     assert is_state(at) and of_step(at, "kept") is not None
-    own = of_step(at, "gate") or at.values[f"{at.place}gate"]
+    own = of_step(at, "gate") or at.values[re.sub(r"head\d+\.$", "gate", at.place)]
     assert (
         float(np.array(own["data"], float)) == {"all tokens before": 0, "nothing": 1}[said["what"]]
     )
@@ -282,6 +285,8 @@ PART = JudgedPart(
         "The length:": r"unit_\w+\.length",
         "Its key:": "key",
         "Its value:": "value",
+        "Its gate:": "gate",
+        "Its share of the error:": "beta",
         "Its query:": "query",
         "What the gate keeps of the state:": "kept",
         "What the state returns for the key:": "predicted",
@@ -323,6 +328,9 @@ PART = JudgedPart(
         "The state after the chunk:": r"block\d+\.state",
     },
     claims={
+        "{symbol} ({n:int}) has a number for each token.": lambda at, said: (
+            at.address.endswith((".gate", ".beta")) and said["symbol"] == at.result["symbol"]
+        ),
         "Before a token is written, the state is multiplied by the gate {symbol}. A gate of 1 keeps the state, and a gate of 0 empties it.[given: The gate is given.]": gate,
         "A token writes {symbol} times its error: with 0 it writes nothing, with 1 the whole error.[given: It is given.]": strength,
         "The feature map {name:elu\\(x\\) \\+ 1|ReLU} is applied to each number of the {what:queries|keys}.": mapped,
@@ -343,7 +351,7 @@ PART = JudgedPart(
         "The products inside a chunk do not depend on the state, so that a GPU computes those of all chunks at once. Only the states follow one after the other.": parallel,
         "With one chunk of all tokens, no state is needed: this is causal attention whose weights are the scores themselves, without a softmax.": no_softmax,
         "All numbers are equal to those of {o}, computed token by token.": all_chunks,
-        "Without rounding, all numbers would be equal to those of {o}. As printed, they differ by at most {x}.": all_chunks,
+        "Without rounding, all numbers would be those of {o}, computed token by token. As printed, they differ by at most {x}.": all_chunks,
         f"Compute the gradient at {{what:{'|'.join(ENDS)}}}[weights: and at the weights that produce it].": gradient,
     },
     learned={

@@ -49,6 +49,9 @@ SHOWN_ALONE = (
 )
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
+ALONE = (op.Given, op.TakeNumber, op.Copy)
+"""What records single numbers that are shown in a line of their own."""
+
 GATHERED = (op.Select, op.Join, op.Rows, op.Keep, op.Lower, op.Collect, op.Append, Columns)
 """Moves of entries whose results are shown inside a step."""
 
@@ -336,7 +339,7 @@ class Teacher:
             return [self.pinned(value), *line, *self.computed(record, step)]
         if value.role is roles.DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
-        alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE and not value.axes
+        alone = isinstance(operation, ALONE) and value.role in SHOWN_ALONE and not value.axes
         if isinstance(operation, op.Chosen | op.Given) and not alone:
             return []
         written = self.counted(record, again)

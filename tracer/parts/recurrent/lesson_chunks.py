@@ -133,8 +133,12 @@ def _chunks_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     if any(isinstance(record.operation, Pinned) for record in here):
         return None
     return (
-        *("Without rounding, all numbers would be equal to those of ", symbol),
-        *(". As printed, they differ by at most ", ex.Number(max(differences)), "."),
+        *(
+            "Without rounding, all numbers would be those of ",
+            symbol,
+            ", computed token by token. ",
+        ),
+        *("As printed, they differ by at most ", ex.Number(max(differences)), "."),
     )
 
 
