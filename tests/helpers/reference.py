@@ -419,8 +419,8 @@ def _attention(
     rotated_query, rotated_key = query.copy(), key.copy()
     normed |= _norms_of_heads(attention, "after_rotary", query, key, has_key)
     of_each = [(query, has_key), (key, has_key), (value, has_value)]
-    rows = [[x[h][:, real[h]] for h in range(len(own))] for x, real in of_each]
-    ways = (part.heads(attention, of_queries, *rows) for part in judged_parts() if part.heads)
+    projected = [[x[h][:, real[h]] for h in range(len(own))] for x, real in of_each]
+    ways = (part.heads(attention, of_queries, *projected) for part in judged_parts() if part.heads)
     if (own_way := next((each for each in ways if each is not None), None)) is not None:
         found = normed | own_way
         output = np.zeros((len(own), *value.shape[1:]))

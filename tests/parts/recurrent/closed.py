@@ -148,7 +148,7 @@ def in_chunks(
         at, own = f"block{number}.", slice(start, start + size)
         q, k, v, u = (each[own] for each in rows)
         found |= {f"{at}key": k, f"{at}value": v, f"{at}query": q}
-        decays = np.cumprod(alpha[own])
+        decays: Any = np.cumprod(alpha[own])
         writing, reading = k / decays[:, np.newaxis], k * decays[:, np.newaxis]
         if gated:
             found |= {f"{at}decays": decays, f"{at}writing_key": writing}

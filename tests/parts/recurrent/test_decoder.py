@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
-from tests.helpers.command import printed
+from tests.helpers.command import printed, problems, run
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
 from tests.parts.recurrent.closed import floats, heads
@@ -193,3 +193,63 @@ def test_a_cache_changes_no_number(seed: int) -> None:
             assert step.trace[address].numbers.tolist() == whole[address].numbers.tolist()
         row = step.trace[f"{AT}output"].numbers[-1].tolist()
         assert row == whole[f"{AT}output"].numbers[n - 1].tolist()
+
+
+# --- what does not fit ---------------------------------------------------------------------------
+
+SMALL = """\
+title: a state
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+layers:
+- attention:
+    kind: delta
+    gate: 0.5
+    beta: 0.5
+    heads:
+    - {W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}
+    W_O: [[1, 0]]
+"""
+MASKED = "layers:\n- attention:\n"
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message"), [
+    ("gate: 0.5", "gate: 1.5", 7, "layer1.attention.gate: expected a number from 0 to 1, got 1.5"),
+    ("gate: 0.5", "gate: [0.5, -1]", 7, "gate entry 2: expected a number from 0 to 1, got -1"),
+    ("gate: 0.5", "gate: [0.5, 1, 1]", 7, "layer1.attention.gate: 3 numbers, expected 2"),
+    ("beta: 0.5", "beta: 2.5", 8, "layer1.attention.beta: expected a number from 0 to 2, got 2.5"),
+    ("gate: 0.5", "gate: {W_A: [[1], [1], [1]]}", 7, "layer1.attention.gate.W_A: 3 rows"),
+    ("gate: 0.5", "gate: {W_A: [[1, 1], [1, 1]]}", 7, "layer1.attention.gate.W_A: 2 columns"),
+    ("gate: 0.5", "gate: {W_A: [[1], [1]], A_log: [1, 2]}", 7, "gate.A_log: 2 numbers"),
+    ("gate: 0.5", "gate: often", 7, "layer1.attention.gate: expected a number"),
+    ("kind: delta", "kind: linear", 8, "layer1.attention.beta: expected only with kind: delta"),
+    ("kind: delta", "kind: softmax", 7, "layer1.attention.gate: expected only with kind: linear"),
+    ("kind: delta", "kind: cosine", 6, "layer1.attention.kind: expected"),
+    ("gate: 0.5", "normalizer: true", 7, "normalizer: expected only with kind: linear"),
+    ("gate: 0.5", "softcap: 2", 7, "softcap: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "blocks: 2", 7, "blocks: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "mask: none", 7, "mask: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "latent: {W_DKV: [[1, 0], [0, 1]]}", 7, "latent: kind: delta has no softmax"),
+    ("{W_Q:", "{sink: 1, W_Q:", 10, "head1.sink: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "chunk: 0", 7, "layer1.attention.chunk: expected"),
+    ("gate: 0.5", "gate: 0\n    chunk: 2", 7, "gate: 0, by which a chunk divides"),
+    (MASKED, f"mask: none\n{MASKED}", 4, "mask: kind: delta reads the tokens one after the other"),
+    (MASKED, f"padding: b\n{MASKED}", 4, "padding: kind: delta reads the tokens one after the"),
+    (MASKED, f"positions: {{alibi: true}}\n{MASKED}", 4, "positions.alibi: kind: delta has no"),
+])  # fmt: skip
+def test_what_does_not_fit(old: str, new: str, line: int, message: str) -> None:
+    assert old in SMALL
+    ran = run("run", "-", stdin=SMALL.replace(old, new, 1))
+    assert ran.exit_code == 2, ran.stderr
+    found = problems(ran)
+    assert any(f":{line}:" in each and message in each for each in found), found
+
+
+def test_the_small_scenario_is_valid() -> None:
+    assert run("run", "-", stdin=SMALL).exit_code == 0
+    typed = SMALL.replace("{W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}",
+                          "{Q: [[1], [2]], K: [[1], [1]], V: [[1], [0]]}")  # fmt: skip
+    typed = typed.replace("embeddings: {a: [1, 0.5], b: [-0.5, 2]}\n", "")
+    assert run("run", "-", stdin=typed).exit_code == 0
+    weights = typed.replace("gate: 0.5", "gate: {W_A: [[1]]}")
+    assert "no vectors to read" in run("run", "-", stdin=weights).stderr

@@ -278,4 +278,5 @@ PART = Part(
     },
     sources=gates,
     head=way_of,
+    head_outputs=(OUTPUT,),
 )

@@ -172,9 +172,11 @@ def check(sizes: ShapeChecker, place: YamlPath, known: dict[str, Known]) -> None
 
 
 def _check_number(sizes: ShapeChecker, at: YamlPath, typed: Any, most: int) -> None:
-    """Report a typed gate or β that is out of range."""
+    """Report a typed gate or β that is out of range, and a gate by which a chunk cannot divide."""
     try:
         fits = 0 <= Decimal(typed) <= most
+        if "gate" in at and not Decimal(typed) and sizes.has(*at[: at.index("gate")], "chunk"):
+            sizes.report(at, "0, by which a chunk divides; expected a larger gate, or no chunk")
     except (ArithmeticError, TypeError, ValueError):
         return  # reported as no number
     if not fits:
