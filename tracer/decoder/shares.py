@@ -42,7 +42,9 @@ def shares(words: Sequence[str], probabilities: Sequence[Decimal], places: int) 
     total = total_of(rounded)
     numbers, missing = list(rounded), int((ONE - total) / unit)
     step = unit if missing > 0 else -unit
-    lost = [(p - r) * (1 if missing > 0 else -1) for p, r in zip(probabilities, rounded, strict=True)]
+    lost = [
+        (p - r) * (1 if missing > 0 else -1) for p, r in zip(probabilities, rounded, strict=True)
+    ]
     order = sorted(range(len(words)), key=lambda i: (lost[i], probabilities[i]), reverse=True)
     while missing:
         for i in order[: abs(missing)] if missing > 0 else [i for i in order if numbers[i]]:
