@@ -178,11 +178,14 @@ class AcceptanceWriter:
 
     def _terms(self, numbers: Mapping[str, Decimal], shown: Sequence[str]) -> ex.Expression:
         """The sum of the numbers of words; those that are not shown are one term."""
-        terms: list[ex.Expression] = [self.number(numbers[word]) for word in shown]
-        left = [number for word, number in numbers.items() if word not in shown]
+        positive = {word: number for word, number in numbers.items() if number}
+        terms: list[ex.Expression] = [self.number(positive[x]) for x in shown if x in positive]
+        left = [number for word, number in positive.items() if word not in shown]
         if left:
             terms.append(ex.Rest(len(left), self.number(total_of(left))))
-        return terms[0] if len(terms) == 1 else ex.Sum(tuple(terms))
+        if len(terms) < 2:
+            return terms[0] if terms else ex.Number.of(0)
+        return ex.Sum(tuple(terms))
 
     def _alpha(self, overlap: Overlap, shown: Sequence[str]) -> Iterator[doc.Block]:
         common = {word: overlap.common(word) for word in overlap.words}
