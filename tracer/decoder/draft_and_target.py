@@ -83,7 +83,9 @@ class DraftAndTarget:
         Raises:
             TracerError: a part of the model computes them from the number of tokens.
         """
-        (name, target), _ = self.target, self.draft
+        if options.most == 1:
+            return  # nothing is drafted
+        name, target = self.target
         shapes = PassOptions(arithmetic=SHAPES)
         longest = (*options.start, *(options.start[-1:] * (options.most - 1)))
         try:
