@@ -55,6 +55,13 @@ class Add(Elementwise):
     entry = ex.Sum((A, B))
 
 
+class AddNumber(Elementwise):
+    """b + a, with one number b."""
+
+    name = "add_number"
+    entry = ex.Sum((ONE_B, A))
+
+
 class Mask(Elementwise):
     """S + M: scores as they are where M is 0, -∞ where it is -∞."""
 
@@ -416,6 +423,13 @@ class OfGivenTarget(Elementwise):
 
     name = "of_target"
     entry = ex.Sum((ex.Product((B, A)), ex.Product((ex.Difference(ONE, B), ex.Difference(ONE, A)))))
+
+
+class Log(Elementwise):
+    """ln a."""
+
+    name = "log"
+    entry = ex.Call("ln", (A,))
 
 
 class NegativeLog(Elementwise):
