@@ -441,6 +441,27 @@ class RescaleRows(Elementwise):
     entry = ex.Sum((ex.Part(ex.Product((B_OF_ROW, A))), ex.Operand(2)))
 
 
+class ScaleRows(Elementwise):
+    """b a, with a factor b (n,) of each row."""
+
+    name = "scale_rows"
+    entry = ex.Product((B_OF_ROW, A))
+
+
+class DivideRows(Elementwise):
+    """a / b, with a divisor b (n,) of each row."""
+
+    name = "divide_rows"
+    entry = ex.Quotient(A, B_OF_ROW)
+
+
+class Quotient(Elementwise):
+    """a / b."""
+
+    name = "quotient"
+    entry = ex.Quotient(A, B)
+
+
 @dataclass(frozen=True)
 class Normalize(Elementwise):
     """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016).
@@ -489,6 +510,31 @@ class Sigmoid(Elementwise):
 
     name = "sigmoid"
     entry = ex.Quotient(ONE, ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(ex.Negative(A)))))))
+
+
+class EluPlusOne(Elementwise):
+    """elu(a) + 1 = max(0, a) + e^min(0, a): a + 1, or e^a if a < 0 (Katharopoulos et al. 2020)."""
+
+    name = "elu_plus_one"
+    _zero = ex.Number.of(0)
+    entry = ex.Sum(
+        (ex.Part(ex.Call("max", (_zero, A))), ex.Part(ex.Exponential(ex.Call("min", (_zero, A)))))
+    )
+
+
+class DecayRate(Elementwise):
+    """e^b · ln(1 + e^a), with b (h,): (n, h) → (n, h) (Dao and Gu 2024)."""
+
+    name = "decay_rate"
+    _softplus = ex.Call("ln", (ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(A))))),))
+    entry = ex.Product((ex.Part(ex.Exponential(B_OF_COLUMN)), ex.Part(_softplus)))
+
+
+class Decay(Elementwise):
+    """e^-a."""
+
+    name = "decay"
+    entry = ex.Exponential(ex.Negative(A))
 
 
 class OfTarget(Elementwise):

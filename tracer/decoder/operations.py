@@ -80,6 +80,10 @@ class Append(Adjacent):
 
     name = "append"
 
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        start = sum(rows for rows, _ in shapes[:operand])
+        return Rows(tuple(range(start, start + shapes[operand][0])))
+
 
 class Join(Adjacent):
     """Rows, one after the other: (n,), (m,), … → (n + m + …,)."""
@@ -522,6 +526,32 @@ class TakeEntry(Gather):
 
     def of(self) -> Where:
         return (self.row, self.column)
+
+
+@dataclass(frozen=True)
+class TakeNumber(Gather):
+    """One number of a vector or a matrix."""
+
+    name = "take_number"
+    at: tuple[int, ...]
+
+    def of(self) -> Where:
+        return self.at
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return PlaceNumber(self.at, shapes[0])
+
+
+@dataclass(frozen=True)
+class PlaceNumber(Gather):
+    """One number at its place in an array of a shape, and zeros elsewhere."""
+
+    name = "place_number"
+    at: tuple[int, ...]
+    shape: Shape
+
+    def to(self) -> Where:
+        return self.at
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,8 @@ class Names:
             parts.append(f"{place.network.noun}_{number}" if number else place.network.key)
         if place.block:
             parts.append(f"block_{place.block}")
+        if place.token:
+            parts.append(f"token_{place.token}")
         if place.rotary:
             parts.append(f"rotary_{place.rotary}")
         if place.tower_norm and not of_each:

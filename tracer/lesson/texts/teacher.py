@@ -29,6 +29,7 @@ from tracer.lesson.steps.attention import (
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.part import lesson_parts
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed
@@ -43,7 +44,10 @@ from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 from tracer.scenario.parts import learned
 
-SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE)
+SHOWN_ALONE = (
+    *(roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE),
+    *(role for part in lesson_parts() for role in part.shown_alone),
+)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
 ROUNDED_AGAIN = " are rounded again, because digits are set for them."
@@ -330,7 +334,7 @@ class Teacher:
             return [self.pinned(value), *line, *self.computed(record, step)]
         if value.role is roles.DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
-        alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE
+        alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE and not value.axes
         if isinstance(operation, op.Chosen | op.Given) and not alone:
             return []
         written = self.counted(record, again)
