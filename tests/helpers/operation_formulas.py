@@ -219,6 +219,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "expert_dots": _expert_dots,
     # --- entry by entry
     "add": lambda p, a, b: a + b,
+    "add_number": lambda p, a, b: b + a,
     "difference": lambda p, a, b: a - b,
     "multiply": lambda p, a, b: a * b,
     "twice_product": lambda p, a, b: 2 * a * b,
@@ -230,6 +231,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "sin": lambda p, a: _sin(a),
     "cos": lambda p, a: _cos(a),
     "sigmoid": lambda p, z: _sigmoid(z),
+    "log": lambda p, a: _ln(a),
     "negative_log": lambda p, a: -_ln(a),
     "of_target": lambda p, a, t: t * a + (1 - t) * (1 - a),
     "sigmoid_of_target": lambda p, z, t: 1 / (1 + np.exp((1 - 2 * t) * z)),
