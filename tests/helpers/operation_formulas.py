@@ -219,6 +219,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "expert_dots": _expert_dots,
     # --- entry by entry
     "add": lambda p, a, b: a + b,
+    "add_number": lambda p, a, b: b + a,
     "difference": lambda p, a, b: a - b,
     "multiply": lambda p, a, b: a * b,
     "twice_product": lambda p, a, b: 2 * a * b,
@@ -231,6 +232,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "sin": lambda p, a: _sin(a),
     "cos": lambda p, a: _cos(a),
     "sigmoid": lambda p, z: _sigmoid(z),
+    "log": lambda p, a: _ln(a),
     "negative_log": lambda p, a: -_ln(a),
     "of_target": lambda p, a, t: t * a + (1 - t) * (1 - a),
     "elu_plus_one": lambda p, a: np.where(a > 0, a + 1, np.exp(a * (a < 0))),

@@ -37,6 +37,8 @@ from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author import Author
+from tracer.lesson.texts.cache_kinds import Caches
+from tracer.lesson.texts.caches import worked
 from tracer.lesson.texts.given_changes import counterpart
 from tracer.lesson.texts.listing import ListedValue, listed_values
 from tracer.lesson.texts.selection import steps
@@ -68,10 +70,10 @@ def render(
     is the pass without given values of the command line.
     """
     said = _authors_words(trace, explained, whole)
-    values = {"values": _values(trace, records, token)}
+    values = {"values": values_of(trace, records, token)}
     if plain:
         values["without_given"] = _without_given(plain, records, token)
-    return strict_json({**_header(trace), **said, **values})
+    return strict_json({**header(trace), **said, **values})
 
 
 def lens(trace: Trace, records: Sequence[Record], path: WordPath) -> str:
@@ -88,14 +90,14 @@ def lens(trace: Trace, records: Sequence[Record], path: WordPath) -> str:
             for point in path.points
         ],
     }
-    values = _values(trace, records, None)
-    return strict_json({**_header(trace), "values": values, "followed": followed})
+    values = values_of(trace, records, None)
+    return strict_json({**header(trace), "values": values, "followed": followed})
 
 
 def _number(trace: Trace, value: Value) -> dict[str, Any]:
     """A single number, and how it is printed."""
     number = value.numbers[()]
-    return {"value": _plain(number), "printed": printed_entry(trace, value, ())}
+    return {"value": plain_data(number), "printed": printed_entry(trace, value, ())}
 
 
 def _authors_words(trace: Trace, explained: Sequence[Step], whole: bool) -> dict[str, Any]:
@@ -125,12 +127,12 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
             "outputs": list(step.outputs[-1:] if cached and i else step.outputs),
             "word": step.word,
             "probabilities": _probabilities(step),
-            **({"values": _values(step.trace, step.trace.records, None)} if worked else {}),
+            **({"values": values_of(step.trace, step.trace.records, None)} if worked else {}),
         }
         for i, step in enumerate(result.steps)
     ]
     first = result.steps[0].trace
-    return strict_json({**_header(first), "turns": turns, "text": list(result.text)})
+    return strict_json({**header(first), "turns": turns, "text": list(result.text)})
 
 
 def _probabilities(step: GenerationStep) -> list[dict[str, Any]]:
@@ -144,7 +146,7 @@ def _probabilities(step: GenerationStep) -> list[dict[str, Any]]:
     return [
         {
             "word": words[i],
-            "data": _plain(numbers[i]),
+            "data": plain_data(numbers[i]),
             "printed": printed_entry(step.trace, value, (value.shape[0] - 1, i)),
         }
         for i in (*ordered[:MOST_PROBABLE], *chosen)
@@ -169,17 +171,17 @@ def attribution(found: Attribution, plain: Trace | None = None) -> str:
             "scenario": trace.name,
             "entry": _name(*found.entry),
             "instead_of": None if found.other is None else words[found.other],
-            "value": _plain(value),
+            "value": plain_data(value),
             "printed": printed_entry(trace, *entry),
             "parts": [
                 {
                     **{key: each[key] for key in ("address", "row", "column", "label")},
-                    "value": _plain(_exact(each["entry"])),
+                    "value": plain_data(_exact(each["entry"])),
                     "printed": printed_entry(trace, *each["entry"]),
                 }
                 for each in contributions
             ],
-            "remainder": _plain(total_of([value, -total])),
+            "remainder": plain_data(total_of([value, -total])),
             **_attributed_without_given(found, plain),
         }
     )
@@ -231,7 +233,7 @@ def compared(found: Experiment) -> str:
             "schema": SCHEMA,
             "first_difference": first.first.value.address if first else None,
             "steps": [
-                {"address": address, "difference": _plain(each.largest)}
+                {"address": address, "difference": plain_data(each.largest)}
                 for address, each in comparison.differences.items()
             ],
             **_found(found),
@@ -317,8 +319,8 @@ def _predicted(found: Trace, logit: Entry | None) -> dict[str, Any] | None:
         return None
     return {
         "word": logit.value.axes[1].labels[logit.at[1]],
-        "logit": _plain(_scalar(logit.value, logit.at)),
-        "probability": _plain(_scalar(found[PROBABILITIES.name], logit.at)),
+        "logit": plain_data(_scalar(logit.value, logit.at)),
+        "probability": plain_data(_scalar(found[PROBABILITIES.name], logit.at)),
     }
 
 
@@ -369,8 +371,9 @@ def training(training: Training) -> str:
         }
         for step, found in enumerate(training.passes)
     ]
-    header = _header(first)
-    return strict_json({**header, "values": _values(first, first.records, None), "passes": passes})
+    return strict_json(
+        {**header(first), "values": values_of(first, first.records, None), "passes": passes}
+    )
 
 
 def _loss(found: Trace) -> dict[str, Any]:
@@ -378,7 +381,7 @@ def _loss(found: Trace) -> dict[str, Any]:
     loss = found.values.get(LOSS.name)
     if loss is None:
         return {"loss": None, "printed": None}
-    return {"loss": _plain(loss.numbers.tolist()), "printed": printed_entry(found, loss, ())}
+    return {"loss": plain_data(loss.numbers.tolist()), "printed": printed_entry(found, loss, ())}
 
 
 def _predictions(found: Trace) -> list[str]:
@@ -387,8 +390,8 @@ def _predictions(found: Trace) -> list[str]:
     return [] if words is None else words.numbers.tolist()
 
 
-def shapes(survey: Survey) -> str:
-    """Every matrix, once for all heads and layers that have one like it, and the totals."""
+def shapes(survey: Survey, caches: Caches | None = None) -> str:
+    """Every matrix, once for all heads and layers that have one like it, the totals, the caches."""
     own, crossed = survey.cached
     tables = [
         {"address": table_name(a), "symbol": text(table_symbol(a)), "shape": list(shape)}
@@ -435,17 +438,38 @@ def shapes(survey: Survey) -> str:
             "multiply_adds": survey.multiply_adds,
             "cache": {"per_token": own, "encoder": crossed, "all": survey.cache, **replaced},
             "bytes": sizes,
+            **({"caches": _caches(caches)} if caches else {}),
         }
     )
 
 
-def _header(trace: Trace) -> dict[str, Any]:
+def _caches(caches: Caches) -> dict[str, Any]:
+    """The caches of kinds of attention; `own` is that of the model."""
+    size = caches.bytes_of_number
+    kinds = [
+        {
+            "kind": kind.name,
+            "own": kind.name == caches.own,
+            "assumed": kind.assumed,
+            "formula": kind.formula and text(kind.formula),
+            "worked": worked(kind, caches),
+            "per_token": {"numbers": kind.per_token, "bytes": kind.per_token * size},
+            "bytes": [{"tokens": n, "bytes": kind.of(n) * size} for n in caches.lengths],
+        }
+        for kind in caches.kinds
+    ]
+    return {"bytes_of_number": size, "kinds": kinds}
+
+
+def header(trace: Trace) -> dict[str, Any]:
+    """Return what every document begins with: the schema, the name and the rounding."""
     rounding = trace.scenario.rounding
     rounded = {"decimals": rounding.decimals, "carry": rounding.carry.value}
     return {"schema": SCHEMA, "scenario": trace.name, "rounding": rounded}
 
 
-def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[dict[str, Any]]:
+def values_of(trace: Trace, records: Sequence[Record], token: int | None) -> list[dict[str, Any]]:
+    """Return the values of records, all rows or those of one token."""
     named = symbols(trace.records)
     outputs = [record.output for record in records]
     encodes = _encodes(outputs)
@@ -500,7 +524,7 @@ def _parameters(operation: Operation) -> dict[str, Any]:
     return {
         name: {"operation": parameter.name, "parameters": _parameters(parameter)}
         if isinstance(parameter, OPERATIONS)
-        else _plain(parameter)
+        else plain_data(parameter)
         for name, parameter in vars(operation).items()
         if parameter != operation.name and (parameter or name not in ONLY_IF_SET)
     }
@@ -526,16 +550,16 @@ def _labeled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
     return {
         "axes": axes,
         "shape": list(numbers.shape),
-        "data": _plain(numbers.tolist()),
+        "data": plain_data(numbers.tolist()),
         "printed": printed.tolist(),
     }
 
 
-def _plain(data: Any) -> Any:
+def plain_data(data: Any) -> Any:
     """Decimals as JSON numbers, words as they are; infinite or extreme numbers as strings."""
     match data:
         case list() | tuple():
-            return [_plain(entry) for entry in data]
+            return [plain_data(entry) for entry in data]
         case Decimal() | float() if abs(data) == math.inf:
             return "inf" if data > 0 else "-inf"
         case Decimal():

@@ -122,7 +122,7 @@ def generate(
             recorded = PassOptions(sampling=sampling, located=located)
             turn = trace(name, text, recorded, earlier=earlier)
             # Lazy numbers are computed here, so their errors occur here.
-            word = turn[WORD.name].numbers[-1] if sampling else _most_probable(turn)
+            word = turn[WORD.name].numbers[-1] if sampling else most_probable(turn)
             outputs = tuple(turn[PREDICTION.name].numbers)
         except TracerError as error:
             if not (turns and options.as_far_as_possible):
@@ -158,20 +158,25 @@ def _read_in_turn(
     return Generated(tuple(turns), turns[-1].trace.tokens, ended=False)
 
 
-def _most_probable(turn: Trace) -> str:
-    """The most probable word after the last token, among those that are not excluded."""
-    word = str(turn[PREDICTION.name].numbers[-1])
+def most_probable(turn: Trace, row: int = -1) -> str:
+    """The most probable word after a row's token, among those that are not excluded."""
+    word = str(turn[PREDICTION.name].numbers[row])
     if word not in turn.scenario.excluded:
         return word
     logits = turn[LOGITS.name]
-    scored = zip(logits.computed[-1], logits.axes[1].labels, strict=True)
+    scored = zip(logits.computed[row], logits.axes[1].labels, strict=True)
     allowed = ((z, w) for z, w in scored if w not in turn.scenario.excluded)
     return max(allowed, key=lambda each: each[0])[1]
 
 
 def _sampling(choice: Choice, random_numbers: random.Random) -> Sampling:
-    draw = Decimal(random_numbers.randrange(10**DRAW_DECIMALS)).scaleb(-DRAW_DECIMALS)
+    draw = next_draw(random_numbers)
     return Sampling(draw, choice.temperature, choice.top_k, choice.top_p)
+
+
+def next_draw(random_numbers: random.Random) -> Decimal:
+    """The next random number: at least 0, less than 1, with four decimals."""
+    return Decimal(random_numbers.randrange(10**DRAW_DECIMALS)).scaleb(-DRAW_DECIMALS)
 
 
 def with_tokens(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:

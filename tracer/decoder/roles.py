@@ -166,6 +166,8 @@ class Role:
 
     name: str
     rounding_rule: RoundingRule = RoundingRule.RESULT
+    significant: int = 0
+    """The least significant digits, unless the author sets some: others are divided by it."""
     parameter: bool = False
     frozen: bool = False
     """Training leaves the parameter as it is."""

@@ -33,6 +33,19 @@ def sample(
 
     The excluded words are never drawn.
     """
+    p = kept_probabilities(tape, logits, sampling, shifted=shifted, excluded=excluded)
+    cumulative = tape.record(roles.CUMULATIVE, Cumulate(), p)
+    draw = tape.given(roles.DRAW, sampling.draw, ())
+    tape.record(roles.WORD, Pick(p.axes[1].labels), cumulative, draw)
+
+
+def kept_probabilities(
+    tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool, excluded: Names = ()
+) -> Value:
+    """Record the probabilities that a word is drawn from: logits (n, words) → (1, kept words).
+
+    They are those after the last token, the most probable first.
+    """
     allowed = tuple(i for i, word in enumerate(logits.axes[1].labels) if word not in excluded)
     words = len(allowed)
     scores = tape.record(roles.DRAWN_LOGITS, Select(allowed), logits)
@@ -45,9 +58,7 @@ def sample(
     if len(kept) < words:
         rest = tape.record(roles.CANDIDATES_SUM, Total(), p)
         p = tape.record(roles.RENORMALIZED, DivideByRowSum(), p, rest)
-    cumulative = tape.record(roles.CUMULATIVE, Cumulate(), p)
-    draw = tape.given(roles.DRAW, sampling.draw, ())
-    tape.record(roles.WORD, Pick(p.axes[1].labels), cumulative, draw)
+    return p
 
 
 def candidates(probabilities: Value, scores: Value, sampling: Sampling) -> tuple[int, ...]:

@@ -48,7 +48,18 @@ DERIVED: dict[Derivation, str] = {
 }
 """What stands before the name of a value in the name of what training derives from it: d_W_Q."""
 
-TAKEN = {"np", "torch", "math", "vocabulary", "show", "rounded", "shared", "matmul", "normal_cdf"}
+TAKEN = {
+    "np",
+    "torch",
+    "math",
+    "vocabulary",
+    "show",
+    "rounded",
+    "shared",
+    "matmul",
+    "normal_cdf",
+    "e2m1",
+}
 """Names that a program uses for other things."""
 
 

@@ -11,8 +11,8 @@ from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import CANDIDATES, MASK, PROBABILITIES, SCALED
 from tracer.errors import TracerError
 from tracer.formula.expression import Number
-from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext, joined
+from tracer.lesson import document as doc, entries
+from tracer.lesson.context import joined
 from tracer.lesson.steps.part import cached_words
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.selection import steps
@@ -90,7 +90,7 @@ def _answer(generated: Generated) -> Iterator[doc.Block]:
     begins = ("After ", doc.Name(start), ", the model writes ", doc.Name(written), ".")
     yield doc.Paragraph(begins)
     rows = [
-        (str(turn), word, _probability(step.trace, word))
+        (str(turn), word, probability(step.trace, word))
         for turn, (step, word) in enumerate(zip(generated.steps, words, strict=True), 1)
     ]
     yield doc.Table.of(("turn", "word", "probability"), rows)
@@ -164,12 +164,11 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
     return [*written, table, *_excluded(step)]
 
 
-def _probability(found: Trace, word: str) -> Number:
-    """The probability of a word after the last token."""
+def probability(found: Trace, word: str, row: int = -1) -> Number:
+    """The model's own probability of a word after the last token, or in another row."""
     probabilities = found[PROBABILITIES.name]
-    ctx = LessonContext(found, len(found.tokens) - 1, {})
     column = probabilities.axes[1].labels.index(word)
-    return ctx.number(probabilities, ctx.row(probabilities), column)
+    return entries.number(found.pencil, probabilities, (probabilities.shape[0] + row, column))
 
 
 def _excluded(step: GenerationStep) -> list[doc.Block]:

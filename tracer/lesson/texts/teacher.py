@@ -6,6 +6,7 @@ from collections.abc import Container, Hashable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import takewhile
 
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
@@ -359,7 +360,7 @@ class Teacher:
             return [*written, self.alone(value)]
         if in_symbols:
             written.append(self.formula(in_symbols, record))
-        written += self.operands(record)
+        written += self.operands(record, step)
         if lines:
             written.append(doc.Working(lines))
         return [*written, *self.rounded_again(record), self.matrix(value)] if gathered else written
@@ -394,12 +395,15 @@ class Teacher:
         self.counted_shapes |= shapes
         return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
 
-    def operands(self, record: Record) -> list[doc.Block]:
-        """The parameters of an operation, behind its formula; the mask, once."""
+    def operands(self, record: Record, step: Step) -> list[doc.Block]:
+        """The parameters of an operation, behind its formula, once in a step; the mask, once."""
         shown: list[doc.Block] = []
         if isinstance(record.operation, op.DivTerm) and record.operation.factors:
             shown.append(self.factors(record.output, record.operation.factors))
+        before = {v for r in takewhile(lambda r: r is not record, step.records) for v in r.inputs}
         for value in record.inputs:
+            if value.role.parameter and value in before:
+                continue
             if value.role.parameter:
                 shown += [self.matrix(value)] if self.ctx.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
