@@ -154,8 +154,8 @@ def in_chunks(
             found |= {f"{at}decays": decays, f"{at}writing_key": writing}
             found |= {f"{at}token{start + i + 1}.decay": x for i, x in enumerate(decays)}
             found[f"{at}reading_query"] = q = q * decays[:, np.newaxis]
-        found[f"{at}scores"] = q @ writing.T
-        found[f"{at}masked"] = np.tril(q @ writing.T)
+        found[f"{at}query_products"] = q @ writing.T
+        found[f"{at}kept_products"] = np.tril(q @ writing.T)
         inside = np.tril(q @ writing.T) @ u
         before = states[start - 1] if start else np.zeros_like(states[0])
         found[f"{at}read"] = q @ before + inside

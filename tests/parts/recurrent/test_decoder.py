@@ -167,7 +167,9 @@ def test_linear_attention_is_attention_without_a_softmax() -> None:
         k, v = (ran[f"{at}{name}"].array for name in ("key", "value"))
         output = np.tril(q @ k.T) @ v
         assert_allclose(ran[f"{at}output"].array, output, rtol=1e-12, atol=1e-12)
-        assert_allclose(ran[f"{at}block1.masked"].array, np.tril(q @ k.T), rtol=1e-12, atol=1e-12)
+        assert_allclose(
+            ran[f"{at}block1.kept_products"].array, np.tril(q @ k.T), rtol=1e-12, atol=1e-12
+        )
         assert_allclose(ran[f"{at}chunks.output"].array, output, rtol=1e-12, atol=1e-12)
 
 

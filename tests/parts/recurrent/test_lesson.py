@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
@@ -16,7 +18,8 @@ from tests.helpers.evaluated import RUNNER, Compared, compare
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.script_in_node import Script, needs_node, running
 from tests.helpers.truth import false_equations
-from tests.lesson.test_every_claim import wrong
+from tests.lesson.test_every_claim import SEEN, wrong
+from tests.parts.recurrent.judged import PART
 from tests.parts.recurrent.test_decoder import SMALL, drawn
 
 GATED = to_yaml({**drawn(3), "rounding": {}})
@@ -63,7 +66,31 @@ def test_sentences_of_the_backward_pass_are_true(seed: int) -> None:
     assert wrong("train", spec) == []
 
 
-HEAD = "{W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}"
+def test_every_form_of_sentence_is_met() -> None:
+    SEEN.clear()
+    for seed in range(8):
+        spec = drawn(seed, tokens=3)
+        part = spec["layers"][0]["attention"]
+        if seed < 4 and not part.get("normalizer"):
+            part["chunk"] = 2
+        if seed == 4:
+            part["gate"] = 1
+        spec["rounding"] = {"decimals": 2} if seed % 2 else {"carry": "never"}
+        assert wrong("run", spec) == []
+    plain = yaml.safe_load(SMALL.replace("kind: delta", "kind: linear"))
+    part = plain["layers"][0]["attention"]
+    del part["gate"], part["beta"]
+    for more in ({}, {"feature_map": "elu_plus_1"}, {"feature_map": "relu", "normalizer": True}):
+        own = {**plain, "layers": [{"attention": {**part, **more}}]}
+        assert wrong("run", own) == []
+    for values, beta in (([[1], [2], [3], [3]], 1), ([[1], [2], [3], [4]], Decimal("0.5"))):
+        spec = yaml.safe_load(OVERWRITTEN.replace("V: V", f"V: {values}"))
+        spec["layers"][0]["attention"]["beta"] = beta
+        assert wrong("run", spec) == []
+    forms = [form for form in PART.claims if not form.startswith("Compute the gradient")]
+    assert [form for form in forms if not SEEN[form]] == []
+
+
 OVERWRITTEN = """\
 tokens: [a, b, c, d]
 layers:

@@ -62,7 +62,7 @@ def _strength_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 GATE_STEP = InnerKind(
-    "gate",
+    "state_gate",
     "Gate",
     "how much of the state each token keeps",
     _gate_goal,
