@@ -50,6 +50,8 @@ class JudgedPart:
     """The same of steps outside of layers, with whole addresses."""
     backward_titles: Words = field(default_factory=dict)
     """What a title names behind `Gradient at`: the title of the forward step, if it differs."""
+    inside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By a pattern of the end of a section's address, what else is worked in it, at its place."""
     goals: Words = field(default_factory=dict)
     """What a step does, with a pattern of the end of the address of what it computes."""
     phrases: Words = field(default_factory=dict)

@@ -59,9 +59,9 @@ def with_state(part: Scenario, rng: random.Random, tokens: int) -> None:
     if rng.random() < 0.6:
         length = {"epsilon": Decimal("0.01")}
         part["unit_length"] = rng.choice(({}, length, length, length, "none"))
-    if rng.random() < 0.6:
-        part["feature_map"] = rng.choice(("elu_plus_1", "elu_plus_1", "relu", "none", "none"))
-    if kind == "linear" and part.get("feature_map") == "elu_plus_1" and rng.random() < 0.6:
+    if rng.random() < 0.85:
+        part["feature_map"] = rng.choice(("elu_plus_1", "elu_plus_1", "relu", "none"))
+    if kind == "linear" and part.get("feature_map") == "elu_plus_1" and rng.random() < 0.8:
         part["normalizer"] = True
     elif rng.random() < 0.3:
         part["normalizer"] = False
@@ -236,11 +236,35 @@ def gradient(at: Judge, said: Said) -> None:
     assert bool(said["weights"]) == (learns and steepest(at) is not None)
 
 
+OF_CHUNK_TOKEN = (
+    *("decay", "own_error", "products", "earlier_products", "earlier_corrections", "corrected"),
+    *("rest", "correction"),
+)
+INSIDE = {
+    r"\.token\d+\.state": (
+        *("key", "value", "gate", "beta", "kept_key_sum", "key_sum", "kept", "predicted", "error"),
+        *("correction", "written"),
+    ),
+    r"\.token\d+\.read": ("query", "numerator", "divisor"),
+    r"\.block\d+\.state": (
+        *("key", "value", "query", "decays", "reading_key", "writing_key", "key_products"),
+        *("predicted", "error", "corrections", "reading_query", "query_products"),
+        *("kept_products", "inside", "from_state", "read", "written", "with_written"),
+        *(f"token{token}.{name}" for token in range(1, 10) for name in OF_CHUNK_TOKEN),
+    ),
+    r"attention\.gate": ("gate.logits", "gate.rate"),
+    r"attention\.beta": ("beta.logits",),
+    r"\.unit_query": ("unit_query.squares", "unit_query.length"),
+    r"\.unit_key": ("unit_key.squares", "unit_key.length"),
+    r"\.scaled_query": ("scaled_query.d_k", "scaled_query.divisor"),
+}
+
 GATED = "[gated:The gate multiplies the state before. ]"
 
 PART = JudgedPart(
     draw=draw,
     heads=heads,
+    inside=INSIDE,
     titles_of_heads={
         "Query after the feature map": "mapped_query",
         "Key after the feature map": "mapped_key",
