@@ -27,9 +27,12 @@ def draw(spec: Scenario, rng: random.Random) -> None:
     if not is_causal or (positions != "none" and "alibi" in positions):
         return
     for layer in spec.get("layers", ()):
-        part = layer.get("attention", {"heads": [{"sink": 0}]})
-        has_scores = any("sink" in h for h in part["heads"]) or any(k in part for k in OF_SCORES)
-        if rng.random() < 0.5 and not has_scores:
+        part = layer.get("attention", {})
+        if "attention" in layer and "latent" not in part and rng.random() < 0.2:
+            for key in OF_SCORES:
+                part.pop(key, None)
+            for head in part["heads"]:
+                head.pop("sink", None)
             with_state(part, rng, len(spec.get("tokens", ())))
         elif "attention" in layer and rng.random() < 0.2:
             part["kind"] = "softmax"
@@ -37,7 +40,7 @@ def draw(spec: Scenario, rng: random.Random) -> None:
 
 def with_state(part: Scenario, rng: random.Random, tokens: int) -> None:
     """Draw the kind of an attention, and what goes with it."""
-    part["kind"] = kind = rng.choice(("linear", "delta", "delta"))
+    part["kind"] = kind = rng.choice(("linear", "delta", "delta", "delta"))
     width, heads = len(part["heads"][0]["W_Q"]), len(part["heads"])
 
     def each_token(letter: str, most: int) -> Any:
@@ -56,7 +59,7 @@ def with_state(part: Scenario, rng: random.Random, tokens: int) -> None:
         part["gate"] = each_token("A", 1)
     if kind == "delta" and rng.random() < 0.7:
         part["beta"] = each_token("B", 2)
-    if rng.random() < 0.6:
+    if rng.random() < (0.9 if kind == "delta" else 0.5):  # long keys would make states large
         length = {"epsilon": Decimal("0.01")}
         part["unit_length"] = rng.choice(({}, length, length, length, "none"))
     if rng.random() < 0.85:

@@ -346,7 +346,8 @@ class Teacher:
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.lines(record)
-        gathered = isinstance(operation, GATHERED)
+        copied = isinstance(operation, op.Copy) and value.role in SHOWN_ALONE
+        gathered = isinstance(operation, GATHERED) or copied
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
         caption = step.kind.caption_of(step, record, self.ctx.at(step.place)) if told_of else None

@@ -355,7 +355,7 @@ PART = LessonPart(
     },
     shown_alone=(
         *(decoder.GATE, decoder.STRENGTH, decoder.SCALE),
-        *(decoder.OWN_GATE, decoder.OWN_STRENGTH, DECAY),
+        *(decoder.OWN_GATE, decoder.OWN_STRENGTH, DECAY, decoder.KEY_SUM),
     ),
     cached={decoder.STATE: "states"},
 )
