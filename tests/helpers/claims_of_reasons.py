@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tests.helpers.judge import NOISE, Check, Judge, Said, number
+from tests.helpers.judged_part import judged_parts
 from tests.helpers.reference import reference
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.unembeddings import is_tied, unembedding_of
@@ -65,7 +66,11 @@ def inside(address: str) -> list[str]:
         "rotated": ("",) if place.endswith("rotary_query") else (),
         "scaled": ("d_model", "scale"),
     }
-    return [address, *(at + part for part in parts.get(name, ()))]
+    found = [address, *(at + part for part in parts.get(name, ()))]
+    for part in judged_parts():
+        for pattern, names in part.inside.items():
+            found += [at + each for each in names if re.search(rf"{pattern}$", address)]
+    return found
 
 
 def partly_given(at: Judge) -> bool:

@@ -306,7 +306,8 @@ ELSEWHERE = tuple(
     f"tests.helpers.claims_of_{what}"
     for what in ("tokens", "trained", "words", "learning", "losses", "lora", "given")
 )
-"""What is said of texts, of trained models and of training has random ones of its own."""
+ELSEWHERE += ("tests.parts.recurrent.judged",)  # tests/parts/recurrent/test_lesson.py
+"""What is said of texts, trained models, training and states has random ones of its own."""
 
 SELDOM = (
     "What does attention compute|"
