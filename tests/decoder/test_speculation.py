@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers import random_scenarios
 from tests.helpers.command import printed, run
+from tests.helpers.examples import DOCS, fences, text_of, words_of, write_titled
 from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import to_yaml
 
@@ -301,3 +302,18 @@ def test_a_problem_of_the_draft_names_its_file(files: tuple[str, str]) -> None:
     Path(draft).write_text(yaml.safe_dump(spec), encoding="utf-8")
     ran = run("generate", target, "--draft", draft)
     assert ran.exit_code == 2 and "draft.yaml" in ran.stderr and "positions" in ran.stderr
+
+
+def test_the_documentation_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = DOCS / "generation.md"
+    write_titled(text_of(page), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = "".join(
+        printed(*words_of(line))
+        for line in "".join(fences(page, "sh")).splitlines()
+        if "--draft" in line
+    )
+    shown = "".join(fences(page, "text")).splitlines()
+    assert len(shown) > 5 and all(line in said.splitlines() for line in shown if line)

@@ -61,13 +61,18 @@ class AcceptanceWriter:
         words, amounts = list(shares.added), set(shares.added.values())
         names = listed(words) if len(words) <= MOST_NAMED else (f"{len(words):,} words",)
         total: doc.Sentence = ("Rounded, ", *what, " sum to ", self.number(shares.rounded), ", so ")
-        those = ("that of ", *names) if len(words) == 1 else ("each of those of ", *names)
         amount = next(iter(amounts))
+        several = len(words) > 1
         if len(amounts) > 1:
             yield doc.Paragraph((*total, "those of ", *names, " are changed."))
             return
-        how = " is added to " if amount > 0 else " is subtracted from "
-        yield doc.Paragraph((*total, self.number(abs(amount)), how, *those, "."))
+        more = " more" if amount > 0 else " less"
+        gets = (
+            " get " if several else " gets ",
+            self.number(abs(amount)),
+            f"{more}{' each' * several}.",
+        )
+        yield doc.Paragraph((*total, *names, *gets))
 
     def _others(self, numbers: Mapping[str, Decimal], shown: Sequence[str]) -> Iterator[doc.Block]:
         """Say what the words that are not shown have together."""

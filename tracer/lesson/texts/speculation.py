@@ -51,8 +51,8 @@ def _answer(found: Speculated) -> Iterator[doc.Block]:
     if found.draws:
         yield doc.Paragraph(
             (
-                *("At each position, every word has the probability that ", target, " gives it: "),
-                "the draft model changes the number of passes, not the probabilities.",
+                "At each position, every word has the same probability as without a draft model: "
+                "drafts change the number of passes, not the probabilities.",
             )
         )
     else:
