@@ -46,6 +46,7 @@ def test_nothing_is_found_in_a_pass(scenario: str, form: str) -> None:
         ("loss", "pizza"),
         ("generate", "pizza", "--temperature", "0.8", "--seed", "1"),
         ("shapes", "gpt2-small"),
+        ("shapes", "gpt2-small", "--caches"),
         ("why", "output[Alex,spicy]"),
     ],
 )

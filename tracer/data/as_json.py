@@ -37,6 +37,8 @@ from tracer.formula.evaluation import total_of
 from tracer.lesson.document import Paragraph
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.author import Author
+from tracer.lesson.texts.cache_kinds import Caches
+from tracer.lesson.texts.caches import worked
 from tracer.lesson.texts.given_changes import counterpart
 from tracer.lesson.texts.listing import ListedValue, listed_values
 from tracer.lesson.texts.selection import steps
@@ -388,8 +390,8 @@ def _predictions(found: Trace) -> list[str]:
     return [] if words is None else words.numbers.tolist()
 
 
-def shapes(survey: Survey) -> str:
-    """Every matrix, once for all heads and layers that have one like it, and the totals."""
+def shapes(survey: Survey, caches: Caches | None = None) -> str:
+    """Every matrix, once for all heads and layers that have one like it, the totals, the caches."""
     own, crossed = survey.cached
     tables = [
         {"address": table_name(a), "symbol": text(table_symbol(a)), "shape": list(shape)}
@@ -433,8 +435,27 @@ def shapes(survey: Survey) -> str:
             "multiply_adds": survey.multiply_adds,
             "cache": {"per_token": own, "encoder": crossed, "all": survey.cache, **replaced},
             "bytes": sizes,
+            **({"caches": _caches(caches)} if caches else {}),
         }
     )
+
+
+def _caches(caches: Caches) -> dict[str, Any]:
+    """The caches of kinds of attention; `own` is that of the model."""
+    size = caches.bytes_of_number
+    kinds = [
+        {
+            "kind": kind.name,
+            "own": kind.name == caches.own,
+            "assumed": kind.assumed,
+            "formula": kind.formula and text(kind.formula),
+            "worked": worked(kind, caches),
+            "per_token": {"numbers": kind.per_token, "bytes": kind.per_token * size},
+            "bytes": [{"tokens": n, "bytes": kind.of(n) * size} for n in caches.lengths],
+        }
+        for kind in caches.kinds
+    ]
+    return {"bytes_of_number": size, "kinds": kinds}
 
 
 def header(trace: Trace) -> dict[str, Any]:
