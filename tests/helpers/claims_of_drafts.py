@@ -84,7 +84,7 @@ def rounded(at: Place, m: re.Match[str]) -> bool:
     sign = 1 if m["more"] == "more" else -1
     named = re.findall("“(.*?)”", m["words"] or "")
     words = int(m["n"].replace(",", "")) if m["n"] else len(named)
-    assert set(named) <= {each["word"] for each in at.part["probabilities"]}
+    assert set(named) <= {each["word"] for each in at.part["probabilities"][: len(named) + 1]}
     assert bool(m["each"]) == (words > 1)
     return Decimal(m["sum"]) + sign * words * Decimal(m["by"]) == 1
 
@@ -162,7 +162,7 @@ DRAFTS: dict[str, Check] = {
         not at.round["drafted"] and m["who"] == at.said["scenario"]
     ),
     "After “(?P<text>.*)”, “(?P<who>.*)” has the probabilities (?P<what>[pq]):": before_a_draw,
-    r"Rounded, (?:these probabilities|the probabilities p) sum to (?P<sum>[\d.]+), so (?:(?P<n>[\d,]+) words|(?P<words>“.*”)) gets? (?P<by>\S+) (?P<more>more|less)(?P<each> each)?.": rounded,
+    r"Rounded, (?:these probabilities|the probabilities p) sum to (?P<sum>[\d.]+), so (?:the (?P<n>[\d,]+) most probable words|(?P<words>“.*”)) gets? (?P<by>\S+) (?P<more>more|less)(?P<each> each)?.": rounded,
     "Their running sums:": lambda at, m: True,
     r"The running sums of p - min\(p, q\):": lambda at, m: not at.round["checks"][-1]["accepted"],
     r"The random number is (?P<u>\S+): it selects “(?P<word>.*)”.": selects,

@@ -59,7 +59,8 @@ class AcceptanceWriter:
         if not shares.added:
             return
         words, amounts = list(shares.added), set(shares.added.values())
-        names = listed(words) if len(words) <= MOST_NAMED else (f"{len(words):,} words",)
+        most = (f"the {len(words):,} most probable words",)
+        names = listed(words) if len(words) <= MOST_NAMED else most
         total: doc.Sentence = ("Rounded, ", *what, " sum to ", self.number(shares.rounded), ", so ")
         amount = next(iter(amounts))
         several = len(words) > 1
