@@ -259,7 +259,7 @@ REFUSED = {
     "a cache": (
         LIKE_IT,
         ("--kv-cache",),
-        "error: --kv-cache: works only with words that one model writes, not --draft",
+        "error: --kv-cache: works only with one word per pass, not --draft",
     ),
     "beams": (
         LIKE_IT,

@@ -89,6 +89,15 @@ def rounded(at: Place, m: re.Match[str]) -> bool:
     return Decimal(m["sum"]) + sign * words * Decimal(m["by"]) == 1
 
 
+def rounded_all(at: Place, m: re.Match[str]) -> bool:
+    """The same where each word is changed, the most probable ones by more."""
+    sign = 1 if m["more"] == "more" else -1
+    listed = at.part["probabilities"]
+    words, more = sum(bool(each.get("data", each.get("p"))) for each in listed), int(m["n"] or 1)
+    change = (words - more) * Decimal(m["by"]) + more * Decimal(m["larger"])
+    return Decimal(m["sum"]) + sign * change == 1
+
+
 def selects(at: Place, m: re.Match[str]) -> bool:
     part = at.part
     return Decimal(m["u"]) == Decimal(str(part["draw"])) and m["word"] == part["word"]
@@ -163,6 +172,7 @@ DRAFTS: dict[str, Check] = {
     ),
     "After “(?P<text>.*)”, “(?P<who>.*)” has the probabilities (?P<what>[pq]):": before_a_draw,
     r"Rounded, (?:these probabilities|the probabilities p) sum to (?P<sum>[\d.]+), so (?:the (?P<n>[\d,]+) most probable words|(?P<words>“.*”)) gets? (?P<by>\S+) (?P<more>more|less)(?P<each> each)?.": rounded,
+    r"Rounded, (?:these probabilities|the probabilities p) sum to (?P<sum>[\d.]+), so each of these words gets (?P<by>\S+) (?P<more>more|less), and the (?:(?P<n>\d+) )?most probable ones? (?P<larger>[\d.]+)(?: each)?\.": rounded_all,
     "Their running sums:": lambda at, m: True,
     r"The running sums of p - min\(p, q\):": lambda at, m: not at.round["checks"][-1]["accepted"],
     r"The random number is (?P<u>\S+): it selects “(?P<word>.*)”.": selects,

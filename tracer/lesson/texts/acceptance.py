@@ -58,21 +58,21 @@ class AcceptanceWriter:
         """Say which rounded probabilities are changed, so that the sum is 1."""
         if not shares.added:
             return
-        words, amounts = list(shares.added), set(shares.added.values())
+        words, amounts = list(shares.added), sorted(set(shares.added.values()), key=abs)
+        total: doc.Sentence = ("Rounded, ", *what, " sum to ", self.number(shares.rounded), ", so ")
+        more = " more" if amounts[0] > 0 else " less"
+        by = self.number(abs(amounts[0]))
+        if len(amounts) > 1:
+            larger = [word for word, amount in shares.added.items() if amount != amounts[0]]
+            n, each = (f"{len(larger)} ", " each") if len(larger) > 1 else ("", "")
+            ones: doc.Sentence = (f", and the {n}most probable {'ones' if n else 'one'} ",)
+            last = (*ones, self.number(abs(amounts[-1])), f"{each}.")
+            yield doc.Paragraph((*total, "each of these words gets ", by, more, *last))
+            return
         most = (f"the {len(words):,} most probable words",)
         names = listed(words) if len(words) <= MOST_NAMED else most
-        total: doc.Sentence = ("Rounded, ", *what, " sum to ", self.number(shares.rounded), ", so ")
-        amount = next(iter(amounts))
         several = len(words) > 1
-        if len(amounts) > 1:
-            yield doc.Paragraph((*total, "those of ", *names, " are changed."))
-            return
-        more = " more" if amount > 0 else " less"
-        gets = (
-            " get " if several else " gets ",
-            self.number(abs(amount)),
-            f"{more}{' each' * several}.",
-        )
+        gets = (" get " if several else " gets ", by, more, " each." if several else ".")
         yield doc.Paragraph((*total, *names, *gets))
 
     def _others(self, numbers: Mapping[str, Decimal], shown: Sequence[str]) -> Iterator[doc.Block]:
