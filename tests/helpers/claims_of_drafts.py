@@ -257,8 +257,9 @@ BEAMS: dict[str, Check] = {
         and int(m["n"] or 1) == sum(each["finished"] for each in at.round["candidates"])
         and all(each["finished"] for each in at.round["candidates"][: int(m["n"] or 1)])
     ),
-    "A further word never raises a score, because the logarithm of a probability is not positive. To compare texts of different lengths, the score of a finished text is divided by the number of its words.": lambda at, m: (
-        all(c["logarithm"] <= 0 for turn in at.said["turns"] for c in turn["candidates"])
+    r"(?P<never>A further word never raises a score, because no logarithm here is positive\. )?To compare texts of different lengths, the score of a finished text is divided by the number of its words\.": lambda at, m: (
+        not m["never"]
+        or all(c["logarithm"] <= 0 for turn in at.said["turns"] for c in turn["candidates"])
     ),
     "“(?P<words>.*)” has the largest score per word, so it is the result.": lambda at, m: (
         at.said["text"][-len(m["words"].split()) :] == m["words"].split()

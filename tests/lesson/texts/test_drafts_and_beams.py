@@ -55,8 +55,32 @@ def assert_true(options: tuple[str, ...], stdin: str, form: str = "terminal") ->
         greedy = json.loads(ran.stdout)["text"]
     if form == "terminal":
         assert faults(text, Place(said, greedy), DRAFTS if "--draft" in options else BEAMS) == []
+        if said["rounding"]["carry"] != "never" or "--draft" in options:
+            assert unprinted(text) == []
     if "--draft" not in options or "--seed" in options:
         assert equations(plain)
+
+
+NUMBER = re.compile(r"(?<![\d.])-?\d+\.\d+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
+
+
+def unprinted(text: str) -> list[str]:
+    """The lines that put in a number that stood nowhere before: in no table and no line.
+
+    A random number stands in the line before. What other words have together stands in a sentence.
+    """
+    known, found = set[str](), []
+    for line in text.split("\n"):
+        shown = set(NUMBER.findall(line))
+        if re.match(" {4}[^ ]", line):
+            sides = re.split(" +[=≈] +", line)
+            first = next((side for side in sides if NUMBER.search(side)), "")
+            # A number that a sign precedes is subtracted, or negative.
+            put_in = {each.lstrip("-") for each in NUMBER.findall(first)}
+            if first != sides[-1] and put_in - {each.lstrip("-") for each in known}:
+                found.append(line)
+        known |= shown
+    return found
 
 
 WAYS = (
@@ -177,3 +201,8 @@ def test_many_words_are_summed_up(tmp_path: Path) -> None:
         columns = zip(*(row.split()[-4:] for row in table.strip("\n").split("\n")), strict=True)
         q, p, common, left = (sum(map(Decimal, column)) for column in columns)
         assert q == p == 1 and common + left == 1
+
+
+def test_a_number_from_nowhere_is_found() -> None:
+    assert unprinted("  0.25  0.5\n    a: 0.25 + 0.5 = 0.75\n    b: 0.75 - 0.5 = 0.25\n") == []
+    assert unprinted("  0.25  0.5\n    a: 0.25 + 0.4 = 0.65\n") == ["    a: 0.25 + 0.4 = 0.65"]
