@@ -206,3 +206,16 @@ def test_many_words_are_summed_up(tmp_path: Path) -> None:
 def test_a_number_from_nowhere_is_found() -> None:
     assert unprinted("  0.25  0.5\n    a: 0.25 + 0.5 = 0.75\n    b: 0.75 - 0.5 = 0.25\n") == []
     assert unprinted("  0.25  0.5\n    a: 0.25 + 0.4 = 0.65\n") == ["    a: 0.25 + 0.4 = 0.65"]
+
+
+@pytest.mark.parametrize("carry", ["line", "step", "never"])
+def test_every_step_of_both_models_is_true(carry: str, tmp_path: Path) -> None:
+    draft = tmp_path / "draft.yaml"
+    draft.write_text(LIKE_IT, encoding="utf-8")
+    options = ("--draft", str(draft), "--seed", "2", "--temperature", "0.7", "--top-k", "3")
+    limits = ("--max-tokens", "3", "--worked", "--brief")
+    stdin = TALK.replace("carry: never", f"carry: {carry}")
+    text = printed("generate", "-", *options, *limits, width=WIDE, stdin=stdin)
+    assert (unreadable(text), false_equations(text)) == ([], [])
+    assert text.count("\nA pass of draft\n") == 2
+    assert len(re.findall("^The logits, divided by the temperature:$", text, re.MULTILINE)) >= 4
