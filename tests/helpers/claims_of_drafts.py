@@ -137,7 +137,7 @@ FIRST = {
     r"A drafted word is accepted with the probability min\(1, p / q\): if the random number u is less than p / q, which means that u×q is less than p.": lambda at, m: (
         at.draws
     ),
-    r"The probability that the draft is accepted, whichever word is drafted, is α, the sum of min\(p, q\):": lambda at, m: (
+    r"Over all words that can be drafted, the probability of an acceptance is α, the sum of min\(p, q\):": lambda at, m: (
         at.draws
     ),
     "After a rejection, a word is drawn from the residual distribution r:": lambda at, m: (

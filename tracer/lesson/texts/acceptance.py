@@ -198,7 +198,7 @@ class AcceptanceWriter:
         if self.full:
             yield doc.Paragraph(
                 (
-                    *("The probability that the draft is accepted, whichever word is drafted, is "),
+                    *("Over all words that can be drafted, the probability of an acceptance is "),
                     *(ALPHA, ", the sum of ", MIN, ":"),
                 )
             )
