@@ -149,7 +149,7 @@ def test_each_draw_and_each_check(
     assert verdicts == {True, False} or top_k == 1
 
 
-@pytest.mark.parametrize("most", range(1, 7))
+@pytest.mark.parametrize("most", [1, 2, 5])
 @pytest.mark.parametrize("drafted", [1, 3, 8])
 def test_the_limit_is_kept_also_within_a_round(
     most: int, drafted: int, files: tuple[str, str]
@@ -185,7 +185,7 @@ def test_an_accepted_end_token_ends_the_round() -> None:
 # --- random scenarios ----------------------------------------------------------------------------
 
 few = settings(
-    max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=5, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 
