@@ -50,10 +50,19 @@ class Place:
         """The numbers of the marked word in the table of a check."""
         [marked] = [line for line in self.lines if line.startswith("▸")]
         *_, q, p, common, left = marked.split()
-        return {"q": Decimal(q), "p": Decimal(p), "common": Decimal(common), "left": Decimal(left)}
+        return {"q": number(q), "p": number(p), "common": number(common), "left": number(left)}
 
 
 Check = Callable[[Place, re.Match[str]], bool]
+
+
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def number(printed: str) -> Decimal:
+    """A number as it is printed: 0.25, 1.0×10⁻⁵."""
+    mantissa, _, power = printed.partition("×10")
+    return Decimal(mantissa).scaleb(int(power.translate(RAISED) or 0))
 
 
 def passes(at: Place, m: re.Match[str]) -> bool:
@@ -86,7 +95,7 @@ def rounded(at: Place, m: re.Match[str]) -> bool:
     words = int(m["n"].replace(",", "")) if m["n"] else len(named)
     assert set(named) <= {each["word"] for each in at.part["probabilities"][: len(named) + 1]}
     assert bool(m["each"]) == (words > 1)
-    return Decimal(m["sum"]) + sign * words * Decimal(m["by"]) == 1
+    return number(m["sum"]) + sign * words * number(m["by"]) == 1
 
 
 def rounded_all(at: Place, m: re.Match[str]) -> bool:
@@ -94,19 +103,19 @@ def rounded_all(at: Place, m: re.Match[str]) -> bool:
     sign = 1 if m["more"] == "more" else -1
     listed = at.part["probabilities"]
     words, more = sum(bool(each.get("data", each.get("p"))) for each in listed), int(m["n"] or 1)
-    change = (words - more) * Decimal(m["by"]) + more * Decimal(m["larger"])
-    return Decimal(m["sum"]) + sign * change == 1
+    change = (words - more) * number(m["by"]) + more * number(m["larger"])
+    return number(m["sum"]) + sign * change == 1
 
 
 def selects(at: Place, m: re.Match[str]) -> bool:
     part = at.part
-    return Decimal(m["u"]) == Decimal(str(part["draw"])) and m["word"] == part["word"]
+    return number(m["u"]) == Decimal(str(part["draw"])) and m["word"] == part["word"]
 
 
 def decided(at: Place, m: re.Match[str]) -> bool:
     check, row = at.part, at.row
     product = Decimal(str(check["draw"])) * row["q"]
-    assert Decimal(m["uq"]) == product and Decimal(m["p"]) == row["p"]
+    assert number(m["uq"]) == product and number(m["p"]) == row["p"]
     assert m["word"] == check["word"] and bool(m["not"]) == (m["verdict"] == "rejected")
     return bool(check["accepted"]) == (m["verdict"] == "accepted") == (product < row["p"])
 
@@ -114,7 +123,7 @@ def decided(at: Place, m: re.Match[str]) -> bool:
 def product(at: Place, m: re.Match[str]) -> bool:
     check, last = at.round["checks"][-1], at.round["last"]
     expected = Decimal(str(last["draw"])) * (1 - Decimal(str(check["acceptance"])))
-    return Decimal(m["x"]) == expected and m["word"] == last["word"]
+    return number(m["x"]) == expected and m["word"] == last["word"]
 
 
 def first(at: Place, m: re.Match[str]) -> bool:
@@ -172,7 +181,7 @@ DRAFTS: dict[str, Check] = {
     ),
     "After “(?P<text>.*)”, “(?P<who>.*)” has the probabilities (?P<what>[pq]):": before_a_draw,
     r"Rounded, (?:these probabilities|the probabilities p) sum to (?P<sum>[\d.]+), so (?:the (?P<n>[\d,]+) most probable words|(?P<words>“.*”)) gets? (?P<by>\S+) (?P<more>more|less)(?P<each> each)?.": rounded,
-    r"Rounded, (?:these probabilities|the probabilities p) sum to (?P<sum>[\d.]+), so each of these words gets (?P<by>\S+) (?P<more>more|less), and the (?:(?P<n>\d+) )?most probable ones? (?P<larger>[\d.]+)(?: each)?\.": rounded_all,
+    r"Rounded, (?:these probabilities|the probabilities p) sum to (?P<sum>[\d.]+), so each of these words gets (?P<by>\S+) (?P<more>more|less), and the (?:(?P<n>\d+) )?most probable ones? (?P<larger>\S+?)(?: each)?\.": rounded_all,
     "Their running sums:": lambda at, m: True,
     r"The running sums of p - min\(p, q\):": lambda at, m: not at.round["checks"][-1]["accepted"],
     r"The random number is (?P<u>\S+): it selects “(?P<word>.*)”.": selects,
@@ -180,11 +189,11 @@ DRAFTS: dict[str, Check] = {
         m["word"] == at.part["word"]
         and (m["who"], m["target"]) == (at.said["draft"], at.said["scenario"])
     ),
-    "(?P<uq>[0-9.]+) is (?P<not>not )?less than (?P<p>[0-9.]+), so “(?P<word>.*)” is (?P<verdict>accepted|rejected).": decided,
+    "(?P<uq>[0-9]\\S*) is (?P<not>not )?less than (?P<p>[0-9]\\S*), so “(?P<word>.*)” is (?P<verdict>accepted|rejected).": decided,
     "p and q are equal, so no draft is rejected and each word keeps its p.": lambda at, m: all(
         each["p"] == each["q"] for each in at.part["probabilities"]
     ),
-    "The product is (?P<x>[0-9.]+): it selects “(?P<word>.*)”.": product,
+    "The product is (?P<x>[0-9]\\S*): it selects “(?P<word>.*)”.": product,
     **{form: lambda at, m, of=of: first(at, m) and of(at, m) for form, of in FIRST.items()},  # type: ignore[misc]
 }
 
