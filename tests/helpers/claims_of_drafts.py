@@ -218,12 +218,17 @@ def at_the_limit(at: Place, n: int) -> bool:
     )
 
 
+def unit(at: Place) -> float:
+    """By how much a mean may be rounded."""
+    return float(10.0 ** -at.said["rounding"]["decimals"])
+
+
 def no_better(at: Place) -> bool:
     """No kept text has a larger mean than a finished one that is listed."""
     last = at.said["turns"][-1]["candidates"]
     kept = [each["score"] for each in last if each["kept"]]
     means = [each["mean"] for each in at.said["finished"]]
-    return bool(kept) and max(kept) / len(at.said["turns"]) <= min(means) + 1e-12
+    return bool(kept) and max(kept) / len(at.said["turns"]) <= min(means) + unit(at)
 
 
 def best_kept(at: Place) -> str:
@@ -272,7 +277,7 @@ BEAMS: dict[str, Check] = {
     ),
     "“(?P<words>.*)” has the largest score per word, so it is the result.": lambda at, m: (
         at.said["text"][-len(m["words"].split()) :] == m["words"].split()
-        and max(scores(at))[0] == pytest.approx(at.said["finished"][0]["mean"], abs=0.01)
+        and max(scores(at))[0] == pytest.approx(at.said["finished"][0]["mean"], abs=unit(at))
     ),
     "“(?P<words>.*)” is the only finished text, so it is the result.": lambda at, m: (
         len(scores(at)) == 1
