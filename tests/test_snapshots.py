@@ -69,6 +69,7 @@ FORMATS = {
     "training.txt": ("train", "science.yaml"),
     "training.md": ("train", "comics.yaml", "--steps", "3", "--format", "markdown"),
     "training.tex": ("train", "alex-learns.yaml", "--optimizer", "adam", "--format", "latex"),
+    "beams.txt": ("generate", "pizza.yaml", "--beams", "2", "--max-tokens", "3"),
     "turns.txt": ("generate", "pizza.yaml", "--kv-cache", "--top-k", "3", "--seed", "1"),
 }
 

@@ -124,7 +124,7 @@ WITHOUT = {
     *(op.DivTerm, el.Outer, el.Sin, el.Cos, op.PowerOfTwo),  # not learned
     *(el.Turns, el.TurningPair, el.Ramp, el.Interpolate),
     *(el.LargerBase, el.YarnFactor, el.LongRopeFactor),
-    op.Cumulate,  # of a generated text
+    *(op.Cumulate, el.AddNumber),  # of a generated text
     *(op.NegativeTotal, op.ColumnTotal, op.LastColumnTotal, op.ColumnDot),  # gradients
 }
 

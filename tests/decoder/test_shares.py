@@ -153,11 +153,10 @@ def test_every_word_keeps_its_probability() -> None:
 @pytest.mark.parametrize(
     ("numbers", "places", "expected"),
     [
-        # Three thirds lose as much; the first word gets what is missing.
         (["0.33333", "0.33333", "0.33334"], 3, ["0.333", "0.333", "0.334"]),
         (["0.5", "0.5"], 3, ["0.500", "0.500"]),
-        # Rounded up twice by a half: the more probable word gives it back.
-        (["0.0015", "0.998", "0.0005"], 3, ["0.001", "0.998", "0.001"]),
+        # Rounded up twice by a half: the most probable word gives it back.
+        (["0.0015", "0.998", "0.0005"], 3, ["0.002", "0.997", "0.001"]),
         (["0.25", "0.25", "0.25", "0.25"], 1, ["0.2", "0.2", "0.3", "0.3"]),
     ],
 )

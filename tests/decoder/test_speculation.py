@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers import random_scenarios
 from tests.helpers.command import printed, run
+from tests.helpers.examples import DOCS, fences, text_of, words_of, write_titled
 from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import to_yaml
 
@@ -79,7 +80,7 @@ class Judge:
         found = {each["word"]: Fraction(str(each[key])) for each in shown}
         expected = probabilities(spec, text, self.temperature, self.top_k)
         for word, number in zip(self.vocabulary, expected, strict=True):
-            assert abs(float(found.get(word, 0)) - number) < 0.001
+            assert abs(float(found.get(word, 0)) - number) < 0.0016  # rounded, and a unit
             assert number or not found.get(word)
         assert sum(found.values()) == 1
         return found
@@ -148,7 +149,7 @@ def test_each_draw_and_each_check(
     assert verdicts == {True, False} or top_k == 1
 
 
-@pytest.mark.parametrize("most", range(1, 7))
+@pytest.mark.parametrize("most", [1, 2, 5])
 @pytest.mark.parametrize("drafted", [1, 3, 8])
 def test_the_limit_is_kept_also_within_a_round(
     most: int, drafted: int, files: tuple[str, str]
@@ -184,7 +185,7 @@ def test_an_accepted_end_token_ends_the_round() -> None:
 # --- random scenarios ----------------------------------------------------------------------------
 
 few = settings(
-    max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=5, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -258,7 +259,7 @@ REFUSED = {
     "a cache": (
         LIKE_IT,
         ("--kv-cache",),
-        "error: --kv-cache: works only with words that one model writes, not --draft",
+        "error: --kv-cache: works only with one word per pass, not --draft",
     ),
     "beams": (
         LIKE_IT,
@@ -301,3 +302,18 @@ def test_a_problem_of_the_draft_names_its_file(files: tuple[str, str]) -> None:
     Path(draft).write_text(yaml.safe_dump(spec), encoding="utf-8")
     ran = run("generate", target, "--draft", draft)
     assert ran.exit_code == 2 and "draft.yaml" in ran.stderr and "positions" in ran.stderr
+
+
+def test_the_documentation_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = DOCS / "generation.md"
+    write_titled(text_of(page), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = "".join(
+        printed(*words_of(line))
+        for line in "".join(fences(page, "sh")).splitlines()
+        if "--draft" in line
+    )
+    shown = "".join(fences(page, "text")).splitlines()
+    assert len(shown) > 5 and all(line in said.splitlines() for line in shown if line)

@@ -76,6 +76,11 @@ REFUSED = {
     "lens pizza --word la -f npz -o x": "--word: works only with a text or --format json, not npz",
     "page alex --attribute output[1,1] --layer 1 -o x": "--attribute: works only with the whole "
     "pass, not --layer, --head or --train",
+    "generate pizza --draft-tokens 2": "--draft-tokens: works only with --draft",
+    "generate pizza --draft alex --kv-cache": "--kv-cache: works only with one word per pass, "
+    "not --draft",
+    "generate pizza --beams 2 --seed 1": "--beams: works only with the most probable words, "
+    "not --draft, --temperature, --top-k, --top-p or --seed",
     "compare pizza --pair 1": "--pair: works only with --pairs",
     "page alex --by token -o x": "--by: works only with --attribute",
     "page pizza --instead-of la -o x": "--instead-of: works only with --attribute",

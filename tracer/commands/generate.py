@@ -37,7 +37,7 @@ _ALONE = Rule(
     ),
 )
 _DRAFT = Rule("--draft", lambda r: r.draft is not None)
-_NO_DRAFT = Rule("words that one model writes, not --draft", lambda r: r.draft is None)
+_NO_DRAFT = Rule("one word per pass, not --draft", lambda r: r.draft is None)
 _SHARE = values.number("a number above 0, at most 1", lambda p: 0 < p <= 1)
 
 

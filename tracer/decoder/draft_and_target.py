@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+import numpy as np
+
+from tracer.decoder.axes import Axis
 from tracer.decoder.forward import (
     EarlierPasses,
     PassOptions,
@@ -16,12 +19,12 @@ from tracer.decoder.forward import (
     trace,
 )
 from tracer.decoder.generation import CannotContinueError, Choice, most_probable, with_tokens
-from tracer.decoder.operations import Rows
 from tracer.decoder.roles import LOGITS
 from tracer.decoder.sampling import Sampling, kept_probabilities
 from tracer.decoder.shares import shares
 from tracer.decoder.speculation import Guess, SpeculationOptions
 from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.formula.numbers import as_decimal
@@ -154,15 +157,25 @@ class DraftAndTarget:
         sampling = Sampling(Decimal(0), choice.temperature, choice.top_k, choice.top_p)
         with tape.computing():
             p = kept_probabilities(
-                *(tape, tape.record(LOGITS, Rows((at,)), logits), sampling),
+                *(tape, _one_row(logits, at), sampling),
                 shifted=scenario.softmax == "shifted",
                 excluded=scenario.excluded,
             )
             exact = [as_decimal(number) for number in p.numbers[0]]
-        return Guess(found, row, likeliest, shares(p.axes[1].labels, exact, self.places))
+        rounded = shares(p.axes[1].labels, exact, self.places)
+        return Guess(found, row, likeliest, rounded, tuple(tape.records))
 
     @property
     def places(self) -> int:
         """The decimals of both models' probabilities: those of print, or more for many words."""
         decimals = (scenario.rounding.decimals for _, scenario in (self.target, self.draft))
         return max(*decimals, len(str(len(self.target[1].vocabulary or ()))) + 1)
+
+
+def _one_row(logits: Value, row: int) -> Value:
+    """The logits after one token: (1, words)."""
+    tokens, words = logits.axes
+    numbers = np.asarray(logits.read((row,)))[np.newaxis]
+    computed = np.asarray(logits.read_computed(row))[np.newaxis]
+    axes = (Axis(tokens.name, tokens.labels[row : row + 1]), words)
+    return Value(logits.role, logits.place, logits.address, numbers, axes, logits.form, computed)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import cycle, islice
 
 from tracer.formula.evaluation import total_of
 from tracer.formula.numbers import round_half_away
@@ -34,24 +35,17 @@ class Shares:
 def shares(words: Sequence[str], probabilities: Sequence[Decimal], places: int) -> Shares:
     """Round probabilities to so many decimals, so that their sum is exactly 1.
 
-    What is missing to 1, or too much, is distributed in units of the last decimal: first to the
-    words that lost most by rounding, or gained most; among equals, first to the most probable.
+    What is missing to 1, or too much, is distributed in units of the last decimal, one for each of
+    the most probable words, for which it matters least.
     """
     unit = ONE.scaleb(-places)
     rounded = [round_half_away(p, places) for p in probabilities]
     total = total_of(rounded)
-    numbers, missing = list(rounded), int((ONE - total) / unit)
-    step = unit if missing > 0 else -unit
-    lost = [
-        (p - r) * (1 if missing > 0 else -1) for p, r in zip(probabilities, rounded, strict=True)
-    ]
-    order = sorted(range(len(words)), key=lambda i: (lost[i], probabilities[i]), reverse=True)
-    while missing:
-        for i in order[: abs(missing)] if missing > 0 else [i for i in order if numbers[i]]:
-            if not missing:
-                break
-            numbers[i] += step
-            missing -= 1 if step > 0 else -1
+    missing = int((ONE - total) / unit)
+    order = sorted(range(len(words)), key=probabilities.__getitem__, reverse=True)
+    numbers, step = list(rounded), unit if missing > 0 else -unit
+    for i in islice(cycle(order), abs(missing)):
+        numbers[i] += step
     both = zip(words, numbers, rounded, strict=True)
     added = {word: number - before for word, number, before in both if number != before}
     kept = {word: number for word, number in zip(words, numbers, strict=True) if number}

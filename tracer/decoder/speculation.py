@@ -14,6 +14,7 @@ from tracer.console import progress
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Choice, next_draw
 from tracer.decoder.shares import Overlap, Shares, drawn
+from tracer.decoder.tape import Record
 
 DRAFTED = 3
 """The number of words that are drafted in a round, unless something else is asked for."""
@@ -23,13 +24,15 @@ DRAFTED = 3
 class Guess:
     """What a model says of the next word: its most probable one, and where words are drawn, shares.
 
-    `trace` is the pass, and `row` the row of the token before the word.
+    `trace` is the pass, and `row` the row of the token before the word. `records` compute the
+    probabilities from the logits of that row.
     """
 
     trace: Trace
     row: int
     likeliest: str
     shares: Shares | None = None
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True)

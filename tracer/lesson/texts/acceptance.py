@@ -58,16 +58,22 @@ class AcceptanceWriter:
         """Say which rounded probabilities are changed, so that the sum is 1."""
         if not shares.added:
             return
-        words, amounts = list(shares.added), set(shares.added.values())
-        names = listed(words) if len(words) <= MOST_NAMED else (f"{len(words):,} words",)
+        words, amounts = list(shares.added), sorted(set(shares.added.values()), key=abs)
         total: doc.Sentence = ("Rounded, ", *what, " sum to ", self.number(shares.rounded), ", so ")
-        those = ("that of ", *names) if len(words) == 1 else ("each of those of ", *names)
-        amount = next(iter(amounts))
+        more = " more" if amounts[0] > 0 else " less"
+        by = self.number(abs(amounts[0]))
         if len(amounts) > 1:
-            yield doc.Paragraph((*total, "those of ", *names, " are changed."))
+            larger = [word for word, amount in shares.added.items() if amount != amounts[0]]
+            n, each = (f"{len(larger)} ", " each") if len(larger) > 1 else ("", "")
+            ones: doc.Sentence = (f", and the {n}most probable {'ones' if n else 'one'} ",)
+            last = (*ones, self.number(abs(amounts[-1])), f"{each}.")
+            yield doc.Paragraph((*total, "each of these words gets ", by, more, *last))
             return
-        how = " is added to " if amount > 0 else " is subtracted from "
-        yield doc.Paragraph((*total, self.number(abs(amount)), how, *those, "."))
+        most = (f"the {len(words):,} most probable words",)
+        names = listed(words) if len(words) <= MOST_NAMED else most
+        several = len(words) > 1
+        gets = (" get " if several else " gets ", by, more, " each." if several else ".")
+        yield doc.Paragraph((*total, *names, *gets))
 
     def _others(self, numbers: Mapping[str, Decimal], shown: Sequence[str]) -> Iterator[doc.Block]:
         """Say what the words that are not shown have together."""
@@ -192,7 +198,7 @@ class AcceptanceWriter:
         if self.full:
             yield doc.Paragraph(
                 (
-                    *("The probability that the draft is accepted, whichever word is drafted, is "),
+                    *("Over all words that can be drafted, the probability of an acceptance is "),
                     *(ALPHA, ", the sum of ", MIN, ":"),
                 )
             )

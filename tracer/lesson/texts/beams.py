@@ -33,10 +33,10 @@ SCORES_OF_TEXTS: doc.Sentence = (
     "probabilities of all words after the start, which is the logarithm of their product: the "
     "larger the score, the more probable the text.",
 )
-SCORE_PER_WORD: doc.Sentence = (
-    "A further word never raises a score, because the logarithm of a probability is not positive. "
+NEVER_RAISED = "A further word never raises a score, because no logarithm here is positive. "
+SCORE_PER_WORD = (
     "To compare texts of different lengths, the score of a finished text is divided by the number "
-    "of its words.",
+    "of its words."
 )
 
 
@@ -53,7 +53,7 @@ def beams_text(found: Searched, *, worked: bool, full: bool = True) -> doc.Docum
         if worked:
             sections.append(doc.Section(None, f"Turn {number}", ()))
             sections += _passes(turn, teachers, full=full)
-            sections.append(doc.Section(None, "Scores", blocks, part="Scores"))
+            sections.append(doc.Section(None, "Scores", blocks))
         else:
             sections.append(doc.Section(None, f"Turn {number}", blocks))
     sections.append(doc.Section(None, "Choosing the text", tuple(_choice(found, full=full))))
@@ -183,7 +183,8 @@ def _choice(found: Searched, *, full: bool) -> Iterator[doc.Block]:
     """The means of the finished texts, and which is the largest."""
     scenario = found.turns[0].beams[0].trace.scenario
     if full:
-        yield doc.Paragraph(SCORE_PER_WORD)
+        never = NEVER_RAISED if _largest_logarithm(found) <= 0 else ""
+        yield doc.Paragraph((f"{never}{SCORE_PER_WORD}",))
     every = [each for turn in found.turns for each in turn.finished]
     lines = [line for each in every for line in _line_of_mean(each)]
     yield doc.Working(tuple(lines))
@@ -196,6 +197,12 @@ def _choice(found: Searched, *, full: bool) -> Iterator[doc.Block]:
             ("The best text that could go on, ", text, ", has no larger score per word:")
         )
         yield doc.Working(tuple(_line_of_mean(found.stopped)))
+
+
+def _largest_logarithm(found: Searched) -> float:
+    """The largest logarithm of a search; rounding can make a probability larger than 1."""
+    beams = (beam for turn in found.turns for beam in turn.beams)
+    return max(float(beam.trace[LOGARITHMS.name].array.max()) for beam in beams)
 
 
 def _line_of_mean(each: Candidate) -> Iterator[doc.Line]:
@@ -213,5 +220,5 @@ def _passes(turn: BeamTurn, teachers: list[Teacher], *, full: bool) -> Iterator[
         teacher = teachers[0].of_another_pass(trace) if teachers else Teacher(trace, full=full)
         teachers.append(teacher)
         says = ("The model reads ", doc.Name(trace.scenario.written(trace.tokens)), ".")
-        yield doc.Section(None, "A pass", (doc.Paragraph(says),), part="Pass")
+        yield doc.Section(None, "A pass", (doc.Paragraph(says),))
         yield from (teacher.section(step) for step in steps(trace.records))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from tracer.decoder.speculation import Round, Speculated
+from tracer.decoder import roles
+from tracer.decoder.speculation import Guess, Round, Speculated
+from tracer.formula.expression import Symbol
 from tracer.lesson import document as doc
+from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.texts.acceptance import AcceptanceWriter, P, Q
 from tracer.lesson.texts.generated_text import probability
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.working.lines import Writer
 from tracer.names import count
 
 
@@ -26,7 +31,7 @@ def speculation_text(found: Speculated, *, worked: bool, full: bool = True) -> d
         sections.append(doc.Section(None, f"Round {number}", tuple(writer.opening())))
         if worked:
             sections += writer.passes(teachers)
-        sections += writer.sections()
+        sections += writer.sections(worked=worked)
     return doc.Document(first.name, first.scenario.title, tuple(_answer(found)), tuple(sections))
 
 
@@ -51,8 +56,8 @@ def _answer(found: Speculated) -> Iterator[doc.Block]:
     if found.draws:
         yield doc.Paragraph(
             (
-                *("At each position, every word has the probability that ", target, " gives it: "),
-                "the draft model changes the number of passes, not the probabilities.",
+                "At each position, every word has the same probability as without a draft model: "
+                "drafts change the number of passes, not the probabilities.",
             )
         )
     else:
@@ -164,8 +169,11 @@ class _RoundWriter:
                 )
             )
 
-    def sections(self) -> Iterator[doc.Section]:
-        """The draws and the checks, where words are drawn."""
+    def sections(self, *, worked: bool) -> Iterator[doc.Section]:
+        """The draws and the checks, where words are drawn.
+
+        If they are `worked`, the probabilities are computed from the logits.
+        """
         if not self.draws:
             return
         drafts, checks, last = self.round.drafts, self.round.checks, self.round.last
@@ -176,11 +184,13 @@ class _RoundWriter:
             has = ("After ", self.written(*words), ", ", write.draft, " has the probabilities q:")
             assert draft.guess.shares is not None and draft.draw is not None
             blocks = write.draw(Q, draft.guess.shares, draft.word, draft.draw)
-            yield self._section(f"Drafted word {number}", [doc.Paragraph(has), *blocks])
+            before = from_logits(draft.guess, Q) if worked else []
+            yield self._section(f"Drafted word {number}", [*before, doc.Paragraph(has), *blocks])
         for number, check in enumerate(checks, 1):
             assert check.overlap is not None and check.draw is not None
             verdict = "accepted" if check.accepted else "rejected"
-            blocks = list(write.check(check, check.overlap, check.draw))
+            before = from_logits(check.guess, P) if worked else []
+            blocks = [*before, *write.check(check, check.overlap, check.draw)]
             yield self._section(f"Check {number}: {verdict}", blocks)
             write.full = False
         if last is None:
@@ -195,12 +205,12 @@ class _RoundWriter:
         words = (*self.round.text, *self.round.accepted)
         has = ("After ", self.written(*words), ", ", self.name, " has the probabilities p:")
         blocks = write.draw(P, last.guess.shares, last.word, last.draw)
-        yield self._section(
-            "One word more" if drafts else "The word", [doc.Paragraph(has), *blocks]
-        )
+        before = from_logits(last.guess, P) if worked else []
+        title = "One word more" if drafts else "The word"
+        yield self._section(title, [*before, doc.Paragraph(has), *blocks])
 
     def _section(self, title: str, blocks: list[doc.Block]) -> doc.Section:
-        return doc.Section(None, title, tuple(blocks), part="Round")
+        return doc.Section(None, title, tuple(blocks), part="Draws and checks")
 
     def passes(self, teachers: list[Teacher]) -> Iterator[doc.Section]:
         """Every step of the draft model's passes and of the target's."""
@@ -211,5 +221,20 @@ class _RoundWriter:
             teachers.append(teacher)
             words = self.written(*trace.tokens)
             says = (doc.Name(trace.name), " reads ", words, ".")
-            yield doc.Section(None, f"A pass of {trace.name}", (doc.Paragraph(says),), part="Pass")
+            yield doc.Section(None, f"A pass of {trace.name}", (doc.Paragraph(says),))
             yield from (teacher.section(step) for step in steps(trace.records))
+
+
+def from_logits(guess: Guess, symbol: Symbol) -> list[doc.Block]:
+    """How the probabilities of a guess are computed from logits; `symbol` is p or q."""
+    tokens = guess.trace.tokens
+    read = guess.trace.scenario.reading(tokens[: len(tokens) + 1 + guess.row])
+    trace = replace(guess.trace, scenario=read, records=guess.records)
+    [step] = [step for step in steps(trace.records) if step.kind is SAMPLING_STEP]
+    teacher = Teacher(trace, full=False)
+    own = {roles.RENORMALIZED.name: symbol}
+    if roles.RENORMALIZED.name not in trace.values:
+        own = {roles.DRAWN_PROBABILITIES.name: symbol, roles.CANDIDATES.name: symbol}
+    teacher.ctx = replace(teacher.ctx, symbols={**teacher.ctx.symbols, **own})
+    teacher.writer = Writer(teacher.ctx)
+    return [block for record in step.records for block in teacher.record(record, step, again=False)]
