@@ -1,0 +1,319 @@
+"""Worked examples that others have published, of parts of a model: each figure judged by `check`.
+
+Of a wrong figure, the right one is the author's calculation done again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from math import exp
+
+import pytest
+
+from tests.helpers.command import run
+
+HEAD, FFN = "layer1.attention.head1", "layer1.ffn"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A scenario with an author's numbers, and the rows that the author prints.
+
+    `wrong` has the right number of each wrong figure, by its place; `unit` that of each figure
+    whose last digit is one off. `part` is what the scenario needs.
+    """
+
+    source: str
+    scenario: str
+    rows: dict[tuple[str, int], str]
+    wrong: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    unit: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    part: str = ""
+
+
+def silu(x: float) -> float:
+    return x / (1 + exp(-x))
+
+
+SCORES = (0.1, 1.8, 0.9, 0.4, 1.2, 0, 0.7, 0.1)
+ONE_HOT = "[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]"
+
+EXAMPLES = {
+    "SwiGLU with weights": Published(
+        "github.com/AlphaGPU/leetgpu-challenges, 84_swiglu_mlp_block",
+        """
+title: A SwiGLU block
+tokens: [x, y]
+embeddings: {x: [1, 0], y: [0, 1]}
+layers:
+  - ffn:
+      activation: silu
+      W_1: &half [[1, 0, 0, 0], [0, 1, 0, 0]]
+      W_3: *half
+      W_2: [[1, 0], [0, 1], [0, 0], [0, 0]]
+rounding: {decimals: 6, carry: never}
+""",
+        {
+            (f"{FFN}.gated", 1): "0.7311 0.0 0.0 0.0",
+            (f"{FFN}.gated", 2): "0.0 0.7311 0.0 0.0",
+            (f"{FFN}.output", 1): "0.7311 0.0",
+            (f"{FFN}.output", 2): "0.0 0.7311",
+        },
+    ),
+    "SwiGLU of two halves": Published(
+        "github.com/AlphaGPU/leetgpu-challenges, 54_swiglu",
+        """
+title: SwiGLU
+tokens: [x]
+embeddings: {x: [1, 2, 3, 4]}
+layers:
+  - ffn:
+      activation: silu
+      W_1: [[1, 0], [0, 1], [0, 0], [0, 0]]
+      W_3: [[0, 0], [0, 0], [1, 0], [0, 1]]
+      W_2: [[0, 0, 0, 0], [0, 0, 0, 0]]
+rounding: {decimals: 9, carry: never}
+""",
+        {(f"{FFN}.gated", 1): "2.1931758 7.0463767"},
+        # In float32, each is a unit too large.
+        unit={(f"{FFN}.gated", 1, 1): 3 * silu(1), (f"{FFN}.gated", 1, 2): 4 * silu(2)},
+    ),
+    "SwiGLU of large numbers": Published(
+        "prof.lexailabs.com/practice/swiglu",
+        """
+title: SwiGLU
+tokens: [x]
+embeddings: {x: [1, -1, 1000, -1000]}
+layers:
+  - ffn:
+      activation: silu
+      W_1: [[0, 0], [0, 0], [1, 0], [0, 1]]
+      W_3: [[1, 0], [0, 1], [0, 0], [0, 0]]
+      W_2: [[0, 0, 0, 0], [0, 0, 0, 0]]
+rounding: {carry: never}
+""",
+        {(f"{FFN}.gated", 1): "1000.0 0.0"},
+    ),
+    "a window and the first token": Published(
+        "github.com/AlphaGPU/leetgpu-challenges, 110_attention_with_sinks",
+        # The author prints seven decimals; float32 is exact to five here.
+        f"""
+title: The last two tokens and the first
+tokens: [a, b, c, d]
+mask: [[0, -inf, -inf, -inf], [0, 0, -inf, -inf], [0, 0, 0, -inf], [0, -inf, 0, 0]]
+layers:
+  - attention:
+      heads:
+        - Q: {ONE_HOT}
+          K: {ONE_HOT}
+          V: [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]]
+rounding: {{decimals: 8, carry: never}}
+""",
+        {
+            (f"{HEAD}.output", 1): "1.00000 2.00000 3.00000 4.00000",
+            (f"{HEAD}.output", 2): "3.48984 4.48984 5.48984 6.48984",
+            (f"{HEAD}.output", 3): "5.71118 6.71118 7.71118 8.71118",
+            (f"{HEAD}.output", 4): "8.61490 9.61490 10.61490 11.61490",
+        },
+    ),
+    "a masked word of BERT": Published(
+        "ainiketan.in/papers/11-bert-2018/sections/05-worked-example/",
+        # The scores of [MASK] are given; the weight of “mat” is 0.1086, printed as 0.108.
+        """
+title: What a masked word attends to
+tokens: ["[CLS]", The, cat, sat, "on", "[MASK]", mat, "[SEP]"]
+mask: none
+layers:
+  - attention:
+      scale: none
+      heads:
+        - Q: [[0], [0], [0], [0], [0], [1], [0], [0]]
+          K: [[0.1], [1.8], [0.9], [0.4], [1.2], [0], [0.7], [0.1]]
+          V: [[1], [1], [1], [1], [1], [1], [1], [1]]
+rounding: {decimals: 6, carry: never}
+""",
+        {
+            (f"{HEAD}.scores", 6): "0.1 1.8 0.9 0.4 1.2 0.0 0.7 0.1",
+            (f"{HEAD}.exp", 6): "1.11 6.05 2.46 1.49 3.32 1.00 2.01 1.11",
+            (f"{HEAD}.weights", 6): "0.060 0.326 0.133 0.080 0.179 0.054 0.108 0.060",
+        },
+        unit={(f"{HEAD}.weights", 6, 7): exp(0.7) / sum(map(exp, SCORES))},
+    ),
+    "linear attention": Published(
+        "github.com/AlphaGPU/leetgpu-challenges, 56_linear_attention",
+        # Without a mask; the last token reads all of them in any order.
+        """
+title: Linear attention
+tokens: [a, b]
+layers:
+  - attention:
+      kind: linear
+      feature_map: elu_plus_1
+      normalizer: true
+      scale: none
+      heads:
+        - Q: &rows [[1, 0, 0, 0], [0, 1, 0, 0]]
+          K: *rows
+          V: [[1, 2, 3, 4], [5, 6, 7, 8]]
+rounding: {decimals: 9, carry: never}
+""",
+        {(f"{HEAD}.output", 2): "3.153846 4.153846 5.153846 6.153846"},
+        part="recurrent",
+    ),
+    "linear attention, the other token last": Published(
+        "github.com/AlphaGPU/leetgpu-challenges, 56_linear_attention",
+        """
+title: Linear attention
+tokens: [b, a]
+layers:
+  - attention:
+      kind: linear
+      feature_map: elu_plus_1
+      normalizer: true
+      scale: none
+      heads:
+        - Q: &rows [[0, 1, 0, 0], [1, 0, 0, 0]]
+          K: *rows
+          V: [[5, 6, 7, 8], [1, 2, 3, 4]]
+rounding: {decimals: 9, carry: never}
+""",
+        {(f"{HEAD}.output", 2): "2.846154 3.846154 4.846154 5.846154"},
+        part="recurrent",
+    ),
+    "the gated delta rule": Published(
+        "github.com/AlphaGPU/leetgpu-challenges, 113_kimi_delta_attention",
+        # Its gate has a number for each column; here both are equal.
+        """
+title: A gated delta rule
+tokens: [a, b]
+layers:
+  - attention:
+      kind: delta
+      scale: none
+      gate: [1, 0.5]
+      beta: [1, 0.5]
+      heads: [{Q: [[1, 0], [1, 1]], K: [[1, 0], [0, 1]], V: [[1, 2], [2, 0]]}]
+""",
+        {
+            (f"{HEAD}.token1.state", 1): "1 2",
+            (f"{HEAD}.token1.state", 2): "0 0",
+            (f"{HEAD}.token2.kept", 1): "0.5 1",
+            (f"{HEAD}.token2.kept", 2): "0 0",
+            (f"{HEAD}.token2.state", 1): "0.5 1",
+            (f"{HEAD}.token2.state", 2): "1 0",
+            (f"{HEAD}.output", 1): "1 2",
+            (f"{HEAD}.output", 2): "1.5 1",
+        },
+        part="recurrent",
+    ),
+    "absolute maximum": Published(
+        "github.com/huggingface/blog, hf-bitsandbytes-integration.md",
+        """
+title: Eight weights in eight bits
+tokens: [x]
+embeddings: {x: [1]}
+layers:
+  - ffn:
+      W_1: {quantized: {bits: 8}, of: [[1.2, -0.5, -4.3, 1.2, -3.1, 0.8, 2.4, 5.4]]}
+      W_2: [[0], [0], [0], [0], [0], [0], [0], [0]]
+rounding: {decimals: 6, carry: never}
+""",
+        {
+            (f"{FFN}.W_1.largest", 1): "5.4",
+            (f"{FFN}.W_1.integers", 1): "28 -12 -101 28 -73 19 56 127",
+        },
+        part="quantized",
+    ),
+    "the error of a rounded weight": Published(
+        "github.com/huggingface/blog, hf-bitsandbytes-integration.md",
+        # 38 / 127 is 0.2992 as printed; the error of 0.008 has a 0 too few.
+        """
+title: Two weights in eight bits
+tokens: [x]
+embeddings: {x: [1]}
+layers: [{ffn: {W_1: {quantized: {bits: 8}, of: [[1, 0.3]]}, W_2: [[0], [0]]}}]
+rounding: {decimals: 6, carry: never}
+""",
+        {
+            (f"{FFN}.W_1.integers", 1): "127 38",
+            (f"{FFN}.W_1", 1): "1 0.2992",
+            (f"{FFN}.W_1.error", 1): "0 0.008",
+        },
+        {(f"{FFN}.W_1.error", 1, 2): 0.3 - 38 / 127},
+        part="quantized",
+    ),
+    "ties of eight bits": Published(
+        "ai.adomicarts.com/practice/mle_interview_prep_28",
+        """
+title: Four weights in eight bits
+tokens: [x]
+embeddings: {x: [1]}
+layers: [{ffn: {W_1: {quantized: {bits: 8}, of: [[1, -1, 0.5, -0.5]]}, W_2: [[0], [0], [0], [0]]}}]
+rounding: {decimals: 8, carry: never}
+""",
+        {
+            (f"{FFN}.W_1.scale", 1): "0.007874",
+            (f"{FFN}.W_1.integers", 1): "127 -127 64 -64",
+            (f"{FFN}.W_1", 1): "1.0 -1.0 0.5039 -0.5039",
+        },
+        part="quantized",
+    ),
+    "four bits with a power of two": Published(
+        "github.com/kapilsh/kapilsh.github.io, Understanding MXFP4 Quantization",
+        # The error of -1.25 has lost its sign.
+        """
+title: Four weights in MXFP4
+tokens: [x]
+embeddings: {x: [1, 1, 1, 1]}
+layers:
+  - ffn:
+      W_1: {quantized: {kind: mxfp4, group: 4}, of: [[2.5], [-1.25], [0.75], [4]]}
+      W_2: [[0, 0, 0, 0]]
+""",
+        {
+            (f"{FFN}.W_1.scale", 1): "1.0",
+            (f"{FFN}.W_1", 1): "2.0",
+            (f"{FFN}.W_1", 2): "-1.0",
+            (f"{FFN}.W_1", 3): "1.0",
+            (f"{FFN}.W_1", 4): "4.0",
+            (f"{FFN}.W_1.error", 1): "0.5",
+            (f"{FFN}.W_1.error", 2): "0.25",
+            (f"{FFN}.W_1.error", 3): "-0.25",
+            (f"{FFN}.W_1.error", 4): "0.0",
+        },
+        {(f"{FFN}.W_1.error", 2, 1): -1.25 - -1.0},
+        part="quantized",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_published_example_is_judged(name: str) -> None:
+    example = EXAMPLES[name]
+    if example.part and find_spec(f"tracer.parts.{example.part}") is None:
+        pytest.skip(f"this version has no part {example.part}")
+    figures = [
+        (address, row, column, printed)
+        for (address, row), numbers in example.rows.items()
+        for column, printed in enumerate(numbers.split(), 1)
+    ]
+    options = [f"--figure={a}[{row},{column}]={printed}" for a, row, column, printed in figures]
+    ran = run("check", "-", *options, "--format", "json", stdin=example.scenario)
+    assert ran.exit_code in (0, 1), ran.stderr
+    found = json.loads(ran.stdout)["findings"]
+    said = [(each["figure"].partition("[")[0], each["printed"]) for each in found]
+    assert said == [(address, printed) for address, _, _, printed in figures]
+    judged: dict[str, set[tuple[str, int, int]]] = {}
+    for (address, row, column, printed), each in zip(figures, found, strict=True):
+        place = (address, row, column)
+        judged.setdefault(each["verdict"], set()).add(place)
+        if each["verdict"] != "agrees":
+            right = {**example.wrong, **example.unit}[place]
+            half = 0.5 * 10.0 ** -len(printed.partition(".")[2])
+            assert float(each["right"]) == pytest.approx(right, abs=half)
+    judged.pop("agrees", None)
+    assert judged.pop("rounding", set()) == example.unit.keys()
+    assert {place for places in judged.values() for place in places} == example.wrong.keys()
+    assert ran.exit_code == bool(example.wrong)
