@@ -246,6 +246,25 @@ def check_random_layers(drawn: tuple[dict[str, Any], Model]) -> None:
     check(json.dumps(spec), model)
 
 
+HEAD = {"W_Q": [[1], [1]], "W_K": [[1], [1]], "W_V": [[1, 1], [1, 1]]}
+
+
+def test_layers_keep_their_own_windows() -> None:
+    """As in Gemma, whose layers without a window are counted with that of the others."""
+    own = [None, 3, 5000]
+    layers: list[dict[str, Any]] = [{"attention": {"heads": [HEAD]}} for _ in own]
+    for layer, window in zip(layers, own, strict=True):
+        if window:
+            layer["attention"]["mask"] = {"window": window}
+    embeddings = {"a": [1, 0], "b": [0, 1]}
+    spec = {"tokens": ["a", "b"], "embeddings": embeddings, "layers": layers}
+    model = Model([Layers(1, ((1, 2),), (0,), None, window) for window in own])
+    check(json.dumps(spec), model)
+    numbers = {"windowed": 3 * (3 + 3 + 5000), "this model": 3 * (100_000 + 3 + 5000)}
+    for kind, each in numbers.items():
+        assert model.bytes(kind, 100_000) == 2 * each
+
+
 def test_random_models() -> None:
     SAID.clear()
     check_random_dimensions()
