@@ -47,6 +47,8 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.TakeColumn(column), [(n, m)]),
         (op.TakeEntry(n - 1, column), [(n, m)]),
         (op.TakeEntries(entries), [(n, m)]),
+        (op.TakeNumber((n - 1, column)), [(n, m)]),
+        (op.PlaceNumber((n - 1, column), (n, m)), [()]),
         (op.Stack(), [(n, m), (m,), (k, m)]),
         (op.AsRows(rows, n + k), [(m, len(rows))]),
         (op.PlaceRows(rows, n), [(len(rows), m)]),
@@ -118,10 +120,10 @@ def test_a_gradient_goes_back_to_where_each_entry_comes_from(
 
 
 WITHOUT = {
-    *(op.Reused, op.Append, op.Select),  # in generated texts only
+    *(op.Reused, op.Select),  # in generated texts only
     *(op.Interleave, op.Join),  # not learned; and passed through with the loss
     *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.Stack),  # of training and attributions
-    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.AppendZeros),
+    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros),
 }
 
 
@@ -150,8 +152,8 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
 
 
 GIVEN_AXES = {
-    *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.Stack),
-    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.AppendZeros),
+    *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.TakeNumber, op.Stack),
+    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros),
 }
 """Operations that are recorded with axes."""
 

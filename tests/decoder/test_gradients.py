@@ -183,10 +183,10 @@ def short(numbers: Any) -> Any:
 def assert_slope(batch: list[Any], of: Value, gradient: Value) -> None:
     """What the gradient says of a direction is what happens to the loss there."""
     along = learning.direction(of)
-    size = abs(gradient.numbers).max()
+    size = max(map(abs, gradient.numbers.flat))
     assert gradient.shape == of.shape
     assert learning.agree(
-        (gradient.numbers * along).sum(), learning.slope_along(batch, of, along), size
+        np.asarray(gradient.numbers * along).sum(), learning.slope_along(batch, of, along), size
     ), of.address
 
 

@@ -29,11 +29,12 @@ SIGNS = {
     **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},
     **{"partial": "∂", "prime": "′"},
     **{" ": " ", "top": "ᵀ"},
-    **{name: name for name in ("max", "min", "sin", "cos", "ln", "tanh")},
+    **{name: name for name in ("max", "min", "sin", "cos", "ln", "tanh", "log2", "abs")},
 }
 ACCENTS = {"hat": "\u0302", "bar": "\u0304"}
 FUNCTIONS = re.compile(
-    r"\b(?:max|min|sin|cos|tanh|ln|Φ|ReLU′)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:"
+    r"\b(?:max|min|sin|cos|tanh|ln|log2|abs|round|floor|E2M1|Φ|ReLU′)(?=\()"
+    r"|\bπ\b|\be(?=\^)|\[[0-9]+ more:"
 )
 
 LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")

@@ -91,7 +91,10 @@ def pinned(batch: Sequence[Scenario], value: Value, numbers: NDArray[Any]) -> li
 
     So is what LoRA computes of parameters.
     """
-    rows = tuple(map(tuple, numbers)) if numbers.ndim == 2 else tuple(numbers)
+    if not (numbers := np.asarray(numbers)).ndim:
+        rows: Any = numbers.item()
+    else:
+        rows = tuple(map(tuple, numbers)) if numbers.ndim == 2 else tuple(numbers)
     shared = value.role.parameter or value.role.of_parameters
     first = len(batch) if shared else 1
     return [

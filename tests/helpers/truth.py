@@ -19,6 +19,10 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, localconte
 from fractions import Fraction
 from functools import lru_cache
 
+_KNOWN = (
+    *("max", "min", "sin", "cos", "tanh", "ln", "log2", "Φ", "ReLU′"),
+    *("abs", "round", "floor", "E2M1"),
+)
 _CONTEXT = Context(prec=120, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NOISE = Decimal("1e-90")  # a remainder this small beside its own terms is zero
 _BEYOND = Decimal("1e18")  # e to the power of more has no Decimal
@@ -292,7 +296,7 @@ class _Parser:
             while self.take(","):
                 arguments.append(self.sum())
             self.need(")")
-            known = token["name"] in ("max", "min", "sin", "cos", "tanh", "ln", "Φ", "ReLU′")
+            known = token["name"] in _KNOWN
             if known and token["name"] not in ("max", "min") and len(arguments) > 1:
                 raise _UnreadableError(self.source)
             return self.node(token["name"] if known else "call", start, *arguments)
@@ -428,7 +432,46 @@ def _evaluate(node: Node) -> _Value:
             return _function(name, a)
         case "π", []:
             return _opaque("π")
+        case "abs", [a]:
+            return -a if _compare(a, _ZERO) < 0 else a
+        case ("round" | "floor" | "E2M1" | "log2") as name, [a]:
+            return _stepped(name, a)
     raise _UnreadableError(node.text)  # a name: it has no value
+
+
+def _stepped(name: str, x: _Value) -> _Value:
+    """A function that jumps, of a fraction; the logarithm of a power of two is whole."""
+    number = _fraction(x)
+    if name == "log2":
+        if number is None or number <= 0:
+            raise ArithmeticError("log2 of a number for which it is not defined")
+        exponent = 0
+        while Fraction(2) ** exponent > number:
+            exponent -= 1
+        while Fraction(2) ** (exponent + 1) <= number:
+            exponent += 1
+        if Fraction(2) ** exponent == number:
+            return _Value(frozenset({(_NOTHING, Fraction(exponent))})) if exponent else _ZERO
+        return _opaque("ln", x) / _opaque("ln", _ONE + _ONE)
+    if number is None:
+        sides = {_stepped(name, _near(x, end)) for end in (-1, 1)}
+        if len(sides) != 1:
+            raise ArithmeticError(f"{name} next to a jump")
+        return sides.pop()
+    if name == "E2M1":
+        listed = [Fraction(each) / 2 for each in (0, 1, 2, 3, 4, 6, 8, 12)]
+        size = min(abs(number), listed[-1])
+        place = min(range(8), key=lambda i: (abs(listed[i] - size), i % 2))
+        found = listed[place] if number > 0 else -listed[place]
+    else:
+        found = Fraction(round(number) if name == "round" else math.floor(number))
+    return _Value(frozenset({(_NOTHING, found)})) if found else _ZERO
+
+
+def _near(x: _Value, end: int) -> _Value:
+    """A fraction a little below or above a number that is no fraction."""
+    close = Fraction(_decimal(x)) + Fraction(end, 10**60)
+    return _Value(frozenset({(_NOTHING, close)}))
 
 
 def _power(base: _Value, exponent: _Value) -> _Value:

@@ -47,7 +47,16 @@ NAMES: Mapping[type, str] = {
 }
 """Names of operations whose own name is that of another one, too."""
 
-PLAIN = (op.Rotate, op.DivTerm, op.PowerOfTwo, op.MixExperts, op.Cumulate, op.ArgMax, op.Pick)
+PLAIN = (
+    op.GroupExtreme,
+    op.Rotate,
+    op.DivTerm,
+    op.PowerOfTwo,
+    op.MixExperts,
+    op.Cumulate,
+    op.ArgMax,
+    op.Pick,
+)
 """Operations that are their name and their fields."""
 
 
@@ -85,6 +94,7 @@ def tape_data(trace: Trace, typed: TypedNumbers) -> Data | None:
             "labels": [list(map(name_text, distinct(axis.labels))) for axis in record.output.axes],
             "rule": record.output.role.rounding_rule.name.lower(),
             "digits": _digits(trace, record.output),
+            **({"significant": least} if (least := record.output.role.significant) else {}),
             "operation": operation,
             "inputs": [index[each] for each in record.inputs],
             **({"logits": index[logits]} if (logits := _logits(trace, record)) else {}),

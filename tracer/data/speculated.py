@@ -55,7 +55,7 @@ def searched(found: Searched, *, worked: bool) -> str:
     turns = [
         {
             "beams": [
-                {"input": [*found.start, *beam.words], **_pass(beam.trace, worked)}
+                {"input": [*found.start, *beam.words], **_pass(beam.passed, worked)}
                 for beam in turn.beams
             ],
             "candidates": [_candidate(each, turn) for each in turn.best],

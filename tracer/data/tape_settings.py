@@ -72,7 +72,9 @@ def _about(trace: Trace, path: YamlPath) -> tuple[str, list[int]]:
         case ("mask",):
             return "mask", values(lambda r: r.output.address == roles.MASK.name)
         case ("unembedding", "scale"):
-            return "divisor", values(lambda r: isinstance(r.operation, el.DivideBy))
+            logits = (roles.LOGITS, roles.UNCAPPED_LOGITS)
+            divided = lambda r: isinstance(r.operation, el.DivideBy) and r.output.role in logits
+            return "divisor", values(divided)
         case (*tower, "layers", int(layer), str(sub_layer), ("activation" | "scale") as key):
 
             def is_here(record: Record) -> bool:

@@ -20,6 +20,7 @@ from tracer.decoder.part import (
     Projected,
     Projections,
     Sources,
+    own_way,
     parts,
 )
 from tracer.decoder.softmax import softmax
@@ -49,6 +50,7 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
     for part in parts():
         if part.positioned:
             positioned = part.positioned(tape, context, positioned)
+    own_head = own_way(parameters)
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
     for number, own in enumerate(positioned, start=1):
@@ -57,11 +59,14 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
             at = HeadContext(number, head, context)
             if own.k is None or own.v is None:
                 k_v = read[(head.shares or 1) - 1]
-            elif sources.has_rows_before:
+            elif sources.has_rows_before or own_head:
                 k_v = own.k, own.v
             else:
                 k_v = with_earlier(tape, own.k, own.v, inputs)
             read.append(k_v)
+            if own_head:
+                heads.append(own_head(tape, at, Projected(own.q, *k_v)))
+                continue
             scores = scaled(tape, own.q, k_v[0], parameters.scale)
             heads.append(attention_head(tape, scores, k_v[1], at))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)

@@ -41,13 +41,14 @@ MEAN = Role("beam.mean")
 
 @dataclass(frozen=True, eq=False)
 class Beam:
-    """A text that is kept, and the pass over it with the scores of its continuations.
+    """A text that is kept, and the pass over it; `trace` has the scores of its continuations, too.
 
     `scores` (1, words) are the sums of the logarithms of the probabilities of all words after the
     start; words with the probability 0, and those that are never generated, are left out.
     """
 
     words: tuple[str, ...]
+    passed: Trace
     trace: Trace
     scores: Value
 
@@ -226,11 +227,6 @@ def _mean(candidate: Candidate) -> Decimal | float:
     return mean
 
 
-def is_of_search(record: Record) -> bool:
-    """Whether a record is not one of a pass, but of a search."""
-    return record.output.address.startswith("beam.")
-
-
 @dataclass
 class _Passes:
     """The passes of a search; each reuses the encoder of the first."""
@@ -245,7 +241,7 @@ class _Passes:
         """The beams of the next turn: the start, or the candidates that are kept."""
         for candidate in kept or (None,):
             words = candidate.words if candidate else ()
-            before = candidate.beam.trace if candidate and self.options.cached else None
+            before = candidate.beam.passed if candidate and self.options.cached else None
             text = with_tokens(self.scenario, (*self.options.start, *words))
             earlier = EarlierPasses(before, self.first)
             found = trace(self.name, text, PassOptions(located=self.located), earlier=earlier)
@@ -265,7 +261,8 @@ class _Passes:
             if candidate:
                 before = tape.record(BEFORE, TakeEntry(0, candidate.column), candidate.beam.scores)
                 scores = tape.record(SCORES, AddNumber(), scores, before)
-        return Beam(words, replace(found, records=(*found.records, *tape.records)), scores)
+        scored = replace(found, records=(*found.records, *tape.records))
+        return Beam(words, found, scored, scores)
 
     def with_mean(self, candidate: Candidate, words: int) -> Candidate:
         """Record the score of a candidate, divided by the number of its words."""

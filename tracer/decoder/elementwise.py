@@ -343,6 +343,90 @@ def _by_rank(x: ex.Expression, alpha: Decimal, rank: int) -> ex.Expression:
     return product if rank == 1 else ex.Quotient(product, ex.Number.of(rank))
 
 
+class DivideByScale(Elementwise):
+    """An operation that divides a by a scale b; where b is 0, a is 0, and so is a / b."""
+
+
+@dataclass(frozen=True)
+class Quantize(DivideByScale):
+    """round(w / s), or round(w / s) + z with a zero point: (m, n), (m, n), (m, n) → (m, n).
+
+    With `bounds`, what is outside of them becomes the nearest one.
+    """
+
+    name = "quantize"
+    bounds: tuple[int, int] | None
+    has_zero_point: bool
+
+    def expression(self) -> ex.Expression:
+        whole: ex.Expression = ex.Call("round", (ex.Subtotal(ex.Quotient(A, B)),))
+        if self.has_zero_point:
+            whole = ex.Sum((ex.Subtotal(whole), ex.Operand(2)))
+        if self.bounds is None:
+            return whole
+        least, most = map(ex.Number.of, self.bounds)
+        return ex.Call("max", (least, ex.Call("min", (most, whole))))
+
+
+class QuantizeToE2M1(DivideByScale):
+    """The number of four bits that is nearest to w / s."""
+
+    name = "quantize"
+    entry = ex.Call("E2M1", (ex.Subtotal(ex.Quotient(A, B)),))
+
+
+@dataclass(frozen=True)
+class ZeroPoint(DivideByScale):
+    """round(-a / s), for the smallest number a: the integer that stands for 0."""
+
+    name = "zero_point"
+    bounds: tuple[int, int] | None
+
+    def expression(self) -> ex.Expression:
+        whole = ex.Call("round", (ex.Subtotal(ex.Quotient(ex.Negative(A), B)),))
+        if self.bounds is None:
+            return whole
+        least, most = map(ex.Number.of, self.bounds)
+        return ex.Call("max", (least, ex.Call("min", (most, whole))))
+
+
+@dataclass(frozen=True)
+class Dequantize(Elementwise):
+    """s q, or s (q - z) with a zero point: q (m, n), s (m, n), z (m, n) → (m, n)."""
+
+    name = "dequantize"
+    has_zero_point: bool
+
+    def expression(self) -> ex.Expression:
+        counted = ex.Subtotal(ex.Difference(A, ex.Operand(2))) if self.has_zero_point else A
+        return ex.Product((B, counted))
+
+
+@dataclass(frozen=True)
+class RangeScale(Elementwise):
+    """(a - b) / c: the range of numbers from b to a, divided into c equal parts."""
+
+    name = "range_scale"
+    parts: int
+
+    def expression(self) -> ex.Expression:
+        return ex.Quotient(ex.Subtotal(ex.Difference(A, B)), ex.Number.of(self.parts))
+
+
+class SharedExponent(Elementwise):
+    """floor(log2 a) - 2, but at least -127: the exponent of a block's scale (OCP MX v1.0, 6.3)."""
+
+    name = "shared_exponent"
+    entry = ex.Difference(ex.Subtotal(ex.Call("floor", (ex.Subtotal(ex.Call("log2", (A,))),))), TWO)
+
+
+class TwoToThe(Elementwise):
+    """2^a, for a whole number a."""
+
+    name = "two_to_the"
+    entry = ex.Power(TWO, A)
+
+
 class Rescale(Elementwise):
     """f a + b: a running sum a (n,), rescaled by f (n,), and the sum b (n,) of a block."""
 
@@ -355,6 +439,27 @@ class RescaleRows(Elementwise):
 
     name = "rescale"
     entry = ex.Sum((ex.Part(ex.Product((B_OF_ROW, A))), ex.Operand(2)))
+
+
+class ScaleRows(Elementwise):
+    """b a, with a factor b (n,) of each row."""
+
+    name = "scale_rows"
+    entry = ex.Product((B_OF_ROW, A))
+
+
+class DivideRows(Elementwise):
+    """a / b, with a divisor b (n,) of each row."""
+
+    name = "divide_rows"
+    entry = ex.Quotient(A, B_OF_ROW)
+
+
+class Quotient(Elementwise):
+    """a / b."""
+
+    name = "quotient"
+    entry = ex.Quotient(A, B)
 
 
 @dataclass(frozen=True)
@@ -405,6 +510,31 @@ class Sigmoid(Elementwise):
 
     name = "sigmoid"
     entry = ex.Quotient(ONE, ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(ex.Negative(A)))))))
+
+
+class EluPlusOne(Elementwise):
+    """elu(a) + 1 = max(0, a) + e^min(0, a): a + 1, or e^a if a < 0 (Katharopoulos et al. 2020)."""
+
+    name = "elu_plus_one"
+    _zero = ex.Number.of(0)
+    entry = ex.Sum(
+        (ex.Part(ex.Call("max", (_zero, A))), ex.Part(ex.Exponential(ex.Call("min", (_zero, A)))))
+    )
+
+
+class DecayRate(Elementwise):
+    """e^b · ln(1 + e^a), with b (h,): (n, h) → (n, h) (Dao and Gu 2024)."""
+
+    name = "decay_rate"
+    _softplus = ex.Call("ln", (ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(A))))),))
+    entry = ex.Product((ex.Part(ex.Exponential(B_OF_COLUMN)), ex.Part(_softplus)))
+
+
+class Decay(Elementwise):
+    """e^-a."""
+
+    name = "decay"
+    entry = ex.Exponential(ex.Negative(A))
 
 
 class OfTarget(Elementwise):

@@ -66,11 +66,12 @@ class Trace:
 
     @cached_property
     def by_place(self) -> dict[roles.Place, list[Record]]:
-        """The records of each place; those of a block of keys are with the others of the head."""
+        """The records of each place; those of a block or a token are with the head's others."""
         found: dict[roles.Place, list[Record]] = {}
         for record in self.records:
             place = record.output.place
-            whole = place if place.block is None else replace(place, block=None)
+            inside = place.block or place.token
+            whole = replace(place, block=None, token=None) if inside else place
             found.setdefault(whole, []).append(record)
         return found
 

@@ -18,6 +18,8 @@ from tracer.decoder.part import all_norms
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
+from tracer.formula import expression as ex
+from tracer.node import found as nodes
 from tracer.scenario.model import GRADIENT
 
 LEARNED = (
@@ -29,8 +31,25 @@ LEARNED = (
 SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
 """The names of an operation's operands, to which it passes its gradient."""
 
+TERMS: tuple[roles.Derivation, ...] = ("terms_of_left", "terms_of_right", "terms_of_third")
+"""The names of an operand's terms, which are added up where several entries read one number."""
+
+TOTALS: dict[ex.Along, op.Recorded | None] = {
+    **{"entry": None, "row": op.Total(), "column": op.ColumnTotal()},
+}
+"""What adds up the terms of a gradient, by the operand's numbers that an entry reads."""
+
 PRODUCTS = {each.spec: each for each in (op.MatMul(), op.Dot(), op.TransposedMatMul())}
 """The products of matrices."""
+
+
+def along(operation: el.Elementwise, operand: int) -> ex.Along:
+    """Which number of an operand an entry reads: its own, its row's, its column's or the only one.
+
+    The operand stands in one place of the formula, or everywhere alike.
+    """
+    operands = nodes(operation.expression(), ex.Operand)
+    return next(each.along for each in operands if each.position == operand)
 
 
 @dataclass(frozen=True)
@@ -262,6 +281,11 @@ class _BackwardPass:
                     yield y, GradientPath(record, "right", by, (g, weights))
             case el.Divide() | el.Times():
                 yield to(0, operation, g, x[1])
+                if isinstance(operation, el.Times) and x[1] in self.learned:
+                    role = roles.derived(record.output.role, "terms_of_right")
+                    with self.tape.within(replace(record.output.place, phase="gradient")):
+                        dots = self.tape.record_as(role, op.RowDot(), g.axes[:1], g, x[0])
+                    yield to(1, op.SumOf(tuple(range(g.shape[0]))), dots)
             case el.Scale() | el.DivideBy():
                 yield to(0, operation, g)
             case el.DivideByRowSum():
@@ -295,6 +319,8 @@ class _BackwardPass:
                 return  # a softmax is differentiated as a whole
             case el.NegativeLogLikelihood() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
+            case op.GroupExtreme():
+                return  # quantized weights are frozen
             case op.LargestSoFar():
                 return  # a running maximum is beside the softmax that is differentiated
             case op.PowerOfTwo():
@@ -303,9 +329,17 @@ class _BackwardPass:
                 return  # positions of sines and cosines are not learned
             case el.Interpolate():
                 return  # and neither are their frequencies
-            case el.Elementwise() if all(operand.shape == g.shape for operand in x):
-                for operand in range(len(x)):
-                    yield to(operand, el.GradientOf(operation, operand), g, *x)
+            case op.RowDot(negative=False):
+                yield to(0, el.ScaleRows(), x[1], g)
+                yield to(1, el.ScaleRows(), x[0], g)
+            case el.Elementwise() if not any(along(operation, i) == "one" for i in range(len(x))):
+                for i, each in enumerate(x):
+                    by, total = el.GradientOf(operation, i), TOTALS[along(operation, i)]
+                    if total is None:
+                        yield to(i, by, g, *x)
+                    elif each in self.learned:
+                        terms = roles.derived(record.output.role, TERMS[i])
+                        yield to(i, total, self.record(record.output, terms, by, g, *x))
             case el.Elementwise() | Contract():
                 raise TypeError(f"{operation.name} passes on no gradient")
             case op.Cumulate() | op.ArgMax() | op.Pick():

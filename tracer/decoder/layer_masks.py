@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tracer.decoder.axes import Axis
 from tracer.decoder.inputs import attention_mask
+from tracer.decoder.part import own_way
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.fields import MaskOfLayer
@@ -40,6 +41,7 @@ def layer_masks(tape: Tape, tower: Tower, queries: Axis) -> LayerMasks | None:
     """Return the masks of a tower; None for an encoder, whose tokens attend in both directions."""
     if not isinstance(tower, Scenario):
         return None
-    shared = any(layer.attention and layer.attention.mask is None for layer in tower.layers)
+    parts = [layer.attention for layer in tower.layers if layer.attention]
+    shared = any(part.mask is None and not own_way(part) for part in parts)
     mask = attention_mask(tape, tower, tower.mask, queries) if shared else None
     return LayerMasks(tape, tower, queries, mask)

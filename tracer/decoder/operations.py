@@ -14,6 +14,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
 
+import numpy as np
+
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
 from tracer.decoder.contract import Contract
 from tracer.decoder.elementwise import Elementwise, Mask
@@ -77,6 +79,10 @@ class Append(Adjacent):
     """The rows of an earlier pass, then those of b: (m, d), (n, d) → (m + n, d)."""
 
     name = "append"
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        start = sum(rows for rows, _ in shapes[:operand])
+        return Rows(tuple(range(start, start + shapes[operand][0])))
 
 
 class Join(Adjacent):
@@ -372,6 +378,53 @@ class MeanOf(Counted):
         return terms if terms > 1 else None
 
 
+@dataclass(frozen=True)
+class GroupExtreme:
+    """The largest |w| of each group of `height` rows and `width` columns: (m, n) → groups.
+
+    The largest and the smallest number are at least, or at most, 0.
+    """
+
+    name: ClassVar[str] = "group_extreme"
+    of: Literal["magnitude", "largest", "smallest"]
+    height: int
+    width: int
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        """Return the groups along each axis, by their first and last label."""
+        steps = zip(first, (self.height, self.width), strict=True)
+        return tuple(_in_groups(axis, step) for axis, step in steps)
+
+    def entries(self, group: tuple[int, ...]) -> list[tuple[int, int]]:
+        """Return the indices of a group's entries."""
+        top, left = group[0] * self.height, group[1] * self.width
+        rows, columns = range(top, top + self.height), range(left, left + self.width)
+        return [(i, j) for i in rows for j in columns]
+
+
+@dataclass(frozen=True)
+class SpreadGroups(Gather):
+    """The number of each group for all of its entries: groups → (m, n)."""
+
+    name = "spread_groups"
+    height: int
+    width: int
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        for i, j in np.ndindex(shapes[0]):
+            rows = slice(i * self.height, (i + 1) * self.height)
+            columns = slice(j * self.width, (j + 1) * self.width)
+            yield Move(0, (i, j), (rows, columns))
+
+
+def _in_groups(axis: Axis, size: int) -> Axis:
+    """An axis of groups of so many labels."""
+    starts = range(0, len(axis.labels), size)
+    groups = [axis.labels[start : start + size] for start in starts]
+    labels = [each[0] if len(each) == 1 else f"{each[0]}…{each[-1]}" for each in groups]
+    return Axis(f"group of {axis.name}s" if size > 1 else axis.name, tuple(labels))
+
+
 class Cumulate(SameAxes):
     """Running sums along each row."""
 
@@ -473,6 +526,32 @@ class TakeEntry(Gather):
 
     def of(self) -> Where:
         return (self.row, self.column)
+
+
+@dataclass(frozen=True)
+class TakeNumber(Gather):
+    """One number of a vector or a matrix."""
+
+    name = "take_number"
+    at: tuple[int, ...]
+
+    def of(self) -> Where:
+        return self.at
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return PlaceNumber(self.at, shapes[0])
+
+
+@dataclass(frozen=True)
+class PlaceNumber(Gather):
+    """One number at its place in an array of a shape, and zeros elsewhere."""
+
+    name = "place_number"
+    at: tuple[int, ...]
+    shape: Shape
+
+    def to(self) -> Where:
+        return self.at
 
 
 @dataclass(frozen=True)
@@ -581,7 +660,9 @@ Moved: TypeAlias = Gather | Mask | Largest | LargestSoFar
 Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, by the numbers before rounding."""
 
-Computed: TypeAlias = Elementwise | DivTerm | PowerOfTwo | Rotate | Contract | MixExperts | Cumulate
+Computed: TypeAlias = (
+    Elementwise | DivTerm | PowerOfTwo | Rotate | Contract | MixExperts | Cumulate | GroupExtreme
+)
 """Operations that compute numbers: each has worked lines."""
 
 Forward: TypeAlias = Computed | Moved | Chosen

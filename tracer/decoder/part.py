@@ -64,6 +64,7 @@ class Projected:
     v: Value | None = None
 
 
+ComputeHead: TypeAlias = Callable[[Tape, HeadContext, Projected], Value]
 ComputeAttention: TypeAlias = Callable[[Tape, Value, Attention], Value]
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
 ComputeFFN: TypeAlias = Callable[[Tape, Value, Any, ComputeSoftmax], Value]
@@ -99,6 +100,11 @@ class Part:
     """Encodes positions in a head's queries (n, d_k) and keys (m, d_k), if it has its own way."""
     positioned: Callable[[Tape, AttentionContext, Projections], Projections] | None = None
     """Changes each head's queries and keys, or those of all heads, after positions."""
+    head: Callable[[Attention], ComputeHead | None] | None = None
+    """Returns what computes the output of a head, (n, d_v), in another way than a softmax.
+
+    It gets the new rows only, and looks up what it has kept of an earlier pass.
+    """
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, SoftmaxRoles, Value], Value] | None = None
@@ -117,6 +123,12 @@ class Part:
 def parts() -> tuple[Part, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("decoder", Part)
+
+
+def own_way(attention: Attention) -> ComputeHead | None:
+    """What computes the heads of an attention, if a part of the model has its own way."""
+    ways = (part.head(attention) for part in parts() if part.head)
+    return next(filter(None, ways), None)
 
 
 @cache

@@ -93,6 +93,8 @@ class Pencil:
         if role.rounding_rule is RoundingRule.ALL:
             return np.asarray(np.frompyfunc(self._readable, 1, 1)(numbers), object)
         chosen = self.chosen_for(role, address)
+        if role.significant and not chosen:
+            return self._rounded(numbers, lambda x: self._significant_places(role, x))
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)
         match role.rounding_rule:
@@ -120,7 +122,7 @@ class Pencil:
 
         What stands only inside the lines of another value keeps the digits that were printed.
         """
-        is_printed = role.rounding_rule is not RoundingRule.EXACT
+        is_printed = role.rounding_rule not in (RoundingRule.EXACT, RoundingRule.WHOLE)
         digits = self.chosen(address) if self.rounds and is_printed else None
         return self._rounded(numbers, digits.places) if digits else None
 
@@ -130,6 +132,8 @@ class Pencil:
             return 0
         chosen = self.chosen_for(role, address)
         places = (chosen or self._usual).places(number)
+        if role.significant and not chosen:
+            places = self._significant_places(role, number)
         if not self.decimal:
             places = min(places, FLOAT_DIGITS - 1 - number.adjusted())
         if chosen or role.rounding_rule is not RoundingRule.SHARED:
@@ -166,6 +170,17 @@ class Pencil:
         if number.adjusted() >= SCIENTIFIC_FROM:
             return self._usual.places(number)
         most = visible_places(number, self.rounding.decimals + self.rounding.working)
+        return self._without_zeros(number, most)
+
+    def _significant_places(self, role: Role, number: Decimal) -> int:
+        """The usual decimals, or as many as give the least significant digits of a role."""
+        usual = self._usual.places(number)
+        if not number or number.adjusted() >= SCIENTIFIC_FROM:
+            return usual
+        return self._without_zeros(number, max(usual, role.significant - 1 - number.adjusted()))
+
+    def _without_zeros(self, number: Decimal, most: int) -> int:
+        """The decimals of a number, at most so many; the usual ones of an exact number."""
         if not number or round_half_away(number, most) != number:
             return most
         return max(self.rounding.decimals, -exponent_of(trimmed(number)))

@@ -12,9 +12,13 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.contract import Contract
 from tracer.decoder.gather import Gather
 from tracer.formula.arithmetic import FLOATS, SHAPES, Arithmetic, Array, RoundPart
+from tracer.formula.numbers import SUMS
 
 TOO_UNLIKELY = "the target's probability"
 """What is too small, where a loss would be infinite."""
+
+LEAST_SCALE = SUMS.power(Decimal(2), -125)
+"""Of a block of smaller numbers, such as zeros, the scale is the smallest of E8M0, 2^-127."""
 
 NOT_COMPUTED = get_args(op.Moved | op.Chosen)
 """Operations whose results are moved numbers, or words."""
@@ -71,6 +75,8 @@ def _result(
             return np.asarray(np.cumsum(x[0], axis=1))
         case Gather():
             return operation.result(arithmetic, x, axes)
+        case op.GroupExtreme():
+            return _extremes(arithmetic, operation, x[0])
         case op.MixExperts(tokens):
             return _mixed(arithmetic, tokens, x[0], x[1:], part)
         case op.ArgMax(words):
@@ -107,6 +113,12 @@ def _entries(
             masked = x[1] == -np.inf
             finite = np.where(masked, arithmetic.array(0), x[1])
             return np.asarray(compute([x[0], finite], arithmetic, part))
+        case el.DivideByScale() if not x[1].all():
+            scales = np.where(x[1].astype(bool), x[1], arithmetic.array(1))
+            return np.asarray(compute([x[0], scales, *x[2:]], arithmetic, part))
+        case el.SharedExponent():
+            least = arithmetic.array(LEAST_SCALE)
+            return np.asarray(compute([np.maximum(x[0], least)], arithmetic, part))
         case el.NegativeLog() if not x[0].all():
             raise Underflow(TOO_UNLIKELY)
         case el.NegativeLogLikelihood(columns):
@@ -130,6 +142,20 @@ def _entries(
             return np.repeat(compute(x, arithmetic, part), columns_of_result, axis=1)
         case _:
             return np.asarray(compute(x, arithmetic, part))
+
+
+def _extremes(arithmetic: Arithmetic, operation: op.GroupExtreme, x: Array) -> Array:
+    """The largest |w| of each group; the largest number and 0, or the smallest number and 0."""
+    (m, n), (height, width) = x.shape, (operation.height, operation.width)
+    groups = x.reshape(m // height, height, n // width, width)
+    zero = arithmetic.array(0)
+    match operation.of:
+        case "magnitude":
+            return np.asarray(abs(groups).max(axis=(1, 3)))
+        case "largest":
+            return np.asarray(np.maximum(groups.max(axis=(1, 3)), zero))
+        case "smallest":
+            return np.asarray(np.minimum(groups.min(axis=(1, 3)), zero))
 
 
 def _mixed(

@@ -72,6 +72,8 @@ class Place:
     head: int | None = None
     block: int | None = None
     """A block of a head's keys, counted from 1."""
+    token: int | None = None
+    """A token that a head reads after those before it, counted from 1."""
     rotary: int | None = None
     """The number of rotary positions that differ from the tower's, counted from 2."""
     tower_norm: TowerNorm | None = None
@@ -94,9 +96,10 @@ class Place:
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         head = f"head{self.head}." if self.head else ""
         block = f"block{self.block}." if self.block else ""
+        token = f"token{self.token}." if self.token else ""
         rotary = f"rotary{self.rotary}." if self.rotary else ""
         network = self.network.prefix if self.network else ""
-        return within + rotary + layer + sub_layer + head + block + network
+        return within + rotary + layer + sub_layer + head + block + token + network
 
     @property
     def yaml_path(self) -> tuple[int | str, ...]:
@@ -139,6 +142,7 @@ class RoundingRule(Enum):
 Side: TypeAlias = Literal["left", "right", "third", "fourth"]
 """The operand of an operation that a part of a gradient belongs to, where it has several."""
 
+OfTerms: TypeAlias = Literal["terms_of_left", "terms_of_right", "terms_of_third"]
 OfGradient: TypeAlias = Literal["gradient", "mean", "difference", "scaled", "squares", "clipped"]
 OfMoment: TypeAlias = Literal["first_moment", "second_moment", "unbiased_first", "unbiased_second"]
 OfUpdate: TypeAlias = Literal["decayed", "velocity", "squared", "direction", "new"]
@@ -149,7 +153,7 @@ OfAttribution: TypeAlias = (
     | Literal["key_row", "key_part", "key_parts", "key_placed"]
 )
 
-Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate | OfAttribution
+Derivation: TypeAlias = Side | OfGradient | OfTerms | OfMoment | OfUpdate | OfAttribution
 """What training or an attribution derives from a value: its gradient, new numbers, its part."""
 
 UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
@@ -162,6 +166,8 @@ class Role:
 
     name: str
     rounding_rule: RoundingRule = RoundingRule.RESULT
+    significant: int = 0
+    """The least significant digits, unless the author sets some: others are divided by it."""
     parameter: bool = False
     frozen: bool = False
     """Training leaves the parameter as it is."""

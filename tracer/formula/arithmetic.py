@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tracer.formula.normal import normal
 from tracer.formula.numbers import SUMS
+from tracer.formula.steps import OF_DECIMALS, OF_FLOATS
 from tracer.formula.tanh import tanh
 from tracer.formula.waves import cosine, sine
 
@@ -45,6 +46,9 @@ FEW_PRODUCTS = 32
 
 NEARLY_NOTHING = 1e-12
 """Float sums above this are not checked for rounding error, which saves time."""
+
+_SETTLED = Context(prec=40, rounding=ROUND_HALF_EVEN, traps=[])
+"""A quotient of a rounded number has fewer digits that are right than a Decimal has."""
 
 LARGEST_EXPONENT, LARGEST_FLOAT_EXPONENT = Decimal(2_000_000), 700
 """The largest exponents of e for Decimals and for floats."""
@@ -136,6 +140,18 @@ class Arithmetic:
     def powers(self, base: Any, over: list[int], under: int) -> Array:
         """base^(n / under) for each n."""
         return np.asarray(float(base) ** (np.array(over) / under))
+
+    def power_of(self, base: Decimal, exponents: Array) -> Array:
+        """base^a for each whole number a."""
+        return np.asarray(float(base) ** exponents)
+
+    def step(self, name: str, a: Array) -> Array:
+        """A function of `tracer.formula.steps`, of each number."""
+        return OF_FLOATS[name](a)
+
+    def settled(self, a: Array) -> Array:
+        """The numbers without rounding errors that could move them across a tie."""
+        return a
 
     def normal(self, a: Array) -> Array:
         """Φ(a), the standard normal distribution's share below a."""
@@ -229,6 +245,15 @@ class Decimals(Arithmetic):
     def powers(self, base: Any, over: list[int], under: int) -> Array:
         return np.array([base ** (Decimal(n) / under) for n in over], object)
 
+    def power_of(self, base: Decimal, exponents: Array) -> Array:
+        return np.asarray(np.frompyfunc(lambda n: base**n, 1, 1)(exponents), object)
+
+    def step(self, name: str, a: Array) -> Array:
+        return np.asarray(np.frompyfunc(OF_DECIMALS[name], 1, 1)(a), object)
+
+    def settled(self, a: Array) -> Array:
+        return np.asarray(np.frompyfunc(_SETTLED.plus, 1, 1)(a), object)
+
     def normal(self, a: Array) -> Array:
         return np.asarray(np.frompyfunc(normal, 1, 1)(a), object)
 
@@ -251,6 +276,10 @@ class RoundedDecimals(Decimals):
 
     def stored(self, result: Array) -> Array:
         return np.asarray(_nearest_floats(result), object)
+
+    def settled(self, a: Array) -> Array:
+        nearest = np.frompyfunc(lambda number: Decimal(repr(float(number))), 1, 1)
+        return np.asarray(nearest(a), object)
 
 
 class Shapes(Arithmetic):

@@ -58,6 +58,9 @@ def computation(e: ex.Expression) -> Computation:
         case ex.Power(of, ex.Quotient(ex.Number(over), ex.Number(under))):
             a, p, q = computation(of), int(over), int(under)
             return lambda x, kind, part: kind.powers(a(x, kind, part), [p], q)[0]
+        case ex.Power(ex.Number(base), of):
+            a = computation(of)
+            return lambda x, kind, part: kind.power_of(base, a(x, kind, part))
         case ex.Root(of):
             a = computation(of)
             return lambda x, kind, part: np.sqrt(a(x, kind, part))
@@ -123,5 +126,9 @@ def _called(name: str, of: list[Array], kind: Arithmetic) -> Array:
             return kind.cos(of[0])
         case "tanh":
             return kind.tanh(of[0])
+        case "round" | "floor" | "E2M1":
+            return kind.step(name, kind.settled(of[0]))
+        case "log2" | "abs":
+            return kind.step(name, of[0])
         case _:
             raise TypeError(f"{name} is not a function of numbers")

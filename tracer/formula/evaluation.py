@@ -21,9 +21,10 @@ from typing import assert_never
 from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
 from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
+from tracer.formula.steps import OF_DECIMALS, STEPS
 from tracer.formula.tanh import tanh
 from tracer.formula.waves import cosine, sine
-from tracer.node import nodes_in
+from tracer.node import Node, nodes_in
 
 HUGE = Context(prec=CONTEXT.prec, rounding=CONTEXT.rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
 """For the slope of SiLU at -10¹²: two numbers beyond 10^1000000 whose quotient is short."""
@@ -136,6 +137,12 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
         case "Φ":
             context.flags[Inexact] |= bool(of[0])
             return normal(of[0])
+        case "round" | "floor" | "E2M1" | "abs":
+            return OF_DECIMALS[name](of[0])
+        case "log2":
+            power = OF_DECIMALS[name](of[0])
+            context.flags[Inexact] |= power % 1 != 0
+            return power
         case "ReLU′":
             return Decimal(1 if of[0] > 0 else 0)
         case _:  # of matrices
@@ -160,8 +167,19 @@ def product(factors: tuple[ex.Number, ex.Number]) -> Decimal:
     return CONTEXT.multiply(factors[0].value, factors[1].value)
 
 
+def jumps(side: Node) -> bool:
+    """Whether a number is rounded in a side, so that its last digits may matter."""
+    is_step = isinstance(side, ex.Call) and side.name in STEPS
+    return is_step or any(map(jumps, nodes_in(side)))
+
+
 def relation(left: ex.Expression, right: ex.Expression) -> ex.Relation:
-    """`=` where each part of `left` is the same in `right` or replaced by its exact value."""
+    """`=` where each part of `left` is the same in `right` or replaced by its exact value.
+
+    Also where both sides jump to the same number: round(1 / 7) = round(0.14).
+    """
+    if jumps(right):
+        return "=" if value(left)[0] == value(right)[0] else "≈"
     return "=" if _same(left, right) else "≈"
 
 

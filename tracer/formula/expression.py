@@ -9,7 +9,10 @@ from typing import Any, Literal, TypeAlias
 
 from tracer.node import Node, nodes_in
 
-Function: TypeAlias = Literal["sin", "cos", "tanh", "ln", "max", "min", "Φ", "ReLU′"]
+Step: TypeAlias = Literal["round", "floor", "E2M1"]
+Function: TypeAlias = (
+    Literal["sin", "cos", "tanh", "ln", "log2", "max", "min", "abs", "Φ", "ReLU′"] | Step
+)
 """Functions of numbers."""
 
 OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]

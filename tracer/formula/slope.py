@@ -69,6 +69,8 @@ def _outer_slope(name: str, at: ex.Expression) -> ex.Expression:
     match name:
         case "max":  # of 0 and a number
             return ex.Call("ReLU′", (at,))
+        case "min":  # of 0 and a number
+            return ex.Subtotal(ex.Difference(ONE, ex.Call("ReLU′", (at,))))
         case "Φ":  # e^(-x²/2) / √(2π)
             power = ex.Exponential(ex.Negative(ex.Quotient(ex.Power(at, TWO), TWO)))
             return ex.Quotient(power, ex.Root(ex.Product((TWO, ex.Pi()))))

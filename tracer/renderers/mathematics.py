@@ -34,6 +34,8 @@ FUNCTIONS = {
         "ln": r"\ln",
     },
     "Φ": r"\Phi",
+    "log2": r"\mathrm{log2}",
+    "E2M1": r"\mathrm{E2M1}",
 }
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
 """Between rows; where no page may end; below fractions, which would touch the next."""

@@ -36,17 +36,24 @@ class SubLayer(Frozen):
     )
 
 
-KEYS_OF_WEIGHTS = tuple(keys_of_weights().values())
+FORMS_OF_WEIGHTS = {f"({form.__name__})": form for form in keys_of_weights().values()}
+"""The forms of keys in place of a weight matrix, by their tags."""
 
 
 def _kind_of_weights(value: Any) -> str:
-    keys = {key for form in KEYS_OF_WEIGHTS for key in form.model_fields}
-    has_keys = isinstance(value, dict) and not keys.isdisjoint(value)
-    return fields.MAPPING if has_keys else fields.ROWS
+    """Return the tag of rows, or of the form that has one of the keys, or of a part's model."""
+    for tag, form in FORMS_OF_WEIGHTS.items():
+        if isinstance(value, form):
+            return tag
+        if isinstance(value, dict) and not form.model_fields.keys().isdisjoint(value):
+            return tag
+    return fields.ROWS
 
+
+OTHER_FORMS = tuple(Annotated[form, Tag(tag)] for tag, form in FORMS_OF_WEIGHTS.items())
 
 Weights: TypeAlias = Annotated[
-    Annotated[Matrix, Tag(fields.ROWS)] | Annotated[Union[KEYS_OF_WEIGHTS], Tag(fields.MAPPING)],  # type: ignore[valid-type]  # noqa: UP007
+    Annotated[Matrix, Tag(fields.ROWS)] | Union[OTHER_FORMS],  # type: ignore[valid-type]  # noqa: UP007
     Discriminator(_kind_of_weights),
 ]
 """The weights of attention and of the FFN: a matrix, or the keys of a part."""

@@ -15,6 +15,7 @@ from tracer.names import closest, similar
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, WRITTEN, RandomWeights
 from tracer.scenario.layers import FORMS_OF_FFN
 from tracer.scenario.model import Scenario
+from tracer.scenario.networks import FORMS_OF_WEIGHTS
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, ScenarioSource, YamlPath, with_excerpts
 from tracer.scenario.sizes import data_at
@@ -57,11 +58,14 @@ def validated(form: type[_Form], source: ScenarioSource, content: str) -> _Form:
         raise TracerError(*with_excerpts(problems, content)) from None
 
 
+ALL_TAGS = (*TAGS, *FORMS_OF_FFN, *FORMS_OF_WEIGHTS)
+
+
 def place_of(detail: ErrorDetails, data: Data) -> YamlPath:
     """Return the YAML path of an error, without the tags that pydantic adds."""
     place: YamlPath = ()
     for step in detail["loc"]:
-        if step in (*TAGS, *FORMS_OF_FFN) and data_at(data, (*place, step)) is None:
+        if step in ALL_TAGS and data_at(data, (*place, step)) is None:
             continue
         place = (*place, step)
     # A number is short for a mapping: its problem is reported at the pattern.

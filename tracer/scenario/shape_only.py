@@ -25,7 +25,9 @@ class ShapeOnlyArray:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> ShapeOnlyArray:
+    def __getitem__(self, rows: slice | int) -> ShapeOnlyArray:
+        if isinstance(rows, int):
+            return ShapeOnlyArray(self.shape[1:])
         return ShapeOnlyArray((len(range(len(self))[rows]), *self.shape[1:]))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.contract import Contract
 from tracer.decoder.gather import EVERYWHERE, Gather, Places, Where
+from tracer.decoder.results import LEAST_SCALE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
@@ -119,6 +120,8 @@ class Expressions:
                 return raised(number(Decimal(2)), exponent)
             case op.Cumulate():
                 return called(self.function("cumsum"), self.operand(inputs[0]), self.axis(1))
+            case op.GroupExtreme():
+                return self.extreme(operation, inputs[0])
             case op.MixExperts(rows):
                 return self.mixed(rows, inputs, output)
             case op.ArgMax():
@@ -217,6 +220,14 @@ class Expressions:
             case el.BelowMaximum() | el.MaximumChange() if self.has_hidden_entry(inputs[1]):
                 largest = self.at_least(self.column(inputs[1]))
                 return subtracted(self.operand(inputs[0]), largest)
+            case el.DivideByScale() if self.reads_numbers and not inputs[1].numbers.all():
+                of = [self.operand(value) for value in inputs]
+                module, scale = self.words.module, of[1].text
+                of[1] = Snippet(f"{module}.where({scale} == 0, 1, {scale})")
+                return self.formula(entry, lambda operand: of[operand.position])
+            case el.SharedExponent() if self.has_tiny(inputs[0]):
+                least = self.at_least(self.operand(inputs[0]), LEAST_SCALE)
+                return self.formula(entry, lambda operand: least)
             case el.NegativeLogLikelihood(columns):
                 rows = [row for row, column in enumerate(columns) if column is not None]
                 correct = [column for column in columns if column is not None]
@@ -259,6 +270,10 @@ class Expressions:
             return self.operand(value)
 
         return self.formula(entry, put_in)
+
+    def has_tiny(self, largest: Value) -> bool:
+        """Whether a group has only weights that are too small for the scales of MXFP4."""
+        return self.reads_numbers and bool((largest.numbers < LEAST_SCALE).any())
 
     def has_hidden_entry(self, value: Value) -> bool:
         """Whether a number is -∞."""
@@ -307,6 +322,9 @@ class Expressions:
         if name in ("max", "min"):
             limit, x = of
             return self.limited(name, limit, x)
+        if name == "round":  # without the rounding error of the quotient, which may be a tie
+            settled = called(self.function(name), of[0], self.words.nine_decimals)
+            return called(self.function(name), settled)
         if name == "ReLU′":
             return multiplied([number(Decimal(1)), Snippet(f"({of[0].text} > 0)")])
         if all(each.is_number for each in of):
@@ -403,6 +421,24 @@ class Expressions:
         factors = ", ".join(number(factor).text for factor in operation.factors)
         return divided(powers, Snippet(f"{self.words.array}([{factors}])"))
 
+    def extreme(self, operation: op.GroupExtreme, of: Value) -> Snippet:
+        """The largest |w| of each group, or the largest or smallest number and 0."""
+        (m, n), (height, width) = of.shape, (operation.height, operation.width)
+        x = self.operand(of)
+        if operation.of == "magnitude":
+            x = called(self.function("abs"), x)
+        how, axis = self.words.largest, self.words.axis
+        if operation.of == "smallest":
+            how = how.replace("max", "min")
+        if along := {(m, 1): "0", (1, n): "1", (m, n): "(0, 1)"}.get((height, width)):
+            found = method(x, how, f"{axis}={along}", f"{self.words.keep}=True")
+        else:
+            shape = [str(each) for each in (m // height, height, n // width, width)]
+            found = method(method(x, "reshape", *shape), how, f"{axis}=(1, 3)")
+        if operation.of == "magnitude":
+            return found
+        return self.limited("min" if operation.of == "smallest" else "max", Snippet("0"), found)
+
     def mixed(
         self, rows: tuple[tuple[int, ...], ...], inputs: tuple[Value, ...], output: Value
     ) -> Written:
@@ -464,6 +500,8 @@ class Expressions:
                 whole = method(stacked, "reshape", str(output.shape[0]), "-1")
                 width = len(features)
                 return indexed(whole, f":, :{width}") if width % 2 else whole
+            case op.SpreadGroups(height, width):
+                return self.spread(height, width, inputs[0])
             case op.Keep(columns, others):
                 return self.kept(columns, others, inputs[0])
             case op.Stack():
@@ -482,6 +520,14 @@ class Expressions:
             moved = indexed(moved, places(of)) if of else moved
             lines.append(f"{{}}[{places(to)}] = {moved.text}")
         return Statements(tuple(lines))
+
+    def spread(self, height: int, width: int, groups: Value) -> Snippet:
+        """The number of each group for its entries; of one row or column, the library does it."""
+        found, repeat = self.operand(groups), self.words.repeat
+        for axis, (size, times) in enumerate(zip(groups.shape, (height, width), strict=True)):
+            if size > 1 and times > 1:
+                found = method(found, repeat, str(times), self.axis(axis))
+        return found
 
     def kept(self, columns: tuple[tuple[int, ...], ...], others: Decimal, of: Value) -> Snippet:
         """The chosen columns of each row: the largest ones, if no number is as large as them."""

@@ -25,6 +25,9 @@ class Words:
     keep: str
     largest: str
     rows_of_triangle: str
+    repeat: str
+    nine_decimals: str
+    """The argument with which a function rounds to 9 decimals."""
     functions: dict[str, str]
     scalars: str
     """The module with functions of single numbers."""
@@ -39,7 +42,9 @@ NUMPY = Words(
     keep="keepdims",
     largest="max",
     rows_of_triangle="k",
-    functions={"ln": "np.log", "Φ": "normal_cdf"},
+    repeat="repeat",
+    nine_decimals="9",
+    functions={"ln": "np.log", "Φ": "normal_cdf", "E2M1": "e2m1"},
     scalars="np",
 )
 
@@ -52,7 +57,9 @@ PYTORCH = Words(
     keep="keepdim",
     largest="amax",
     rows_of_triangle="diagonal",
-    functions={"ln": "torch.log", "Φ": "torch.special.ndtr"},
+    repeat="repeat_interleave",
+    nine_decimals="decimals=9",
+    functions={"ln": "torch.log", "Φ": "torch.special.ndtr", "E2M1": "e2m1"},
     scalars="math",
 )
 

@@ -48,7 +48,18 @@ DERIVED: dict[Derivation, str] = {
 }
 """What stands before the name of a value in the name of what training derives from it: d_W_Q."""
 
-TAKEN = {"np", "torch", "math", "vocabulary", "show", "rounded", "shared", "matmul", "normal_cdf"}
+TAKEN = {
+    "np",
+    "torch",
+    "math",
+    "vocabulary",
+    "show",
+    "rounded",
+    "shared",
+    "matmul",
+    "normal_cdf",
+    "e2m1",
+}
 """Names that a program uses for other things."""
 
 
@@ -126,6 +137,8 @@ class Names:
             parts.append(f"{place.network.noun}_{number}" if number else place.network.key)
         if place.block:
             parts.append(f"block_{place.block}")
+        if place.token:
+            parts.append(f"token_{place.token}")
         if place.rotary:
             parts.append(f"rotary_{place.rotary}")
         if place.tower_norm and not of_each:

@@ -81,6 +81,15 @@ NORMAL = """
 normal_cdf = np.vectorize(lambda x: math.erfc(-x / math.sqrt(2)) / 2, otypes=[float])
 """
 
+FOUR_BITS = '''
+def e2m1(x):
+    """The nearest number of four bits; of two equally near ones, that with an even mantissa."""
+    numbers = {array}([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    far = {module}.abs({module}.abs(x)[..., None] - numbers)
+    near = (far + 1e-9 * ({module}.arange(8) % 2)).argmin(-1)
+    return {module}.sign(x) * numbers[near]
+'''
+
 SHOW = '''
 def show(title, x):
     """Print the result of a step."""
@@ -267,6 +276,8 @@ class Program:
             found += "\n" + MATMUL.format(axis=words.axis)
         if "normal_cdf(" in body:
             found += "\n" + NORMAL
+        if "e2m1(" in body:
+            found += "\n" + FOUR_BITS.format(array=words.array, module=words.module)
         tensor = "x" if is_numpy else "torch.as_tensor(x)"
         found += "\n" + SHOW.format(decimals=rounding.decimals, module=words.module, tensor=tensor)
         whole = found + body

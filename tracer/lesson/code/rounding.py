@@ -50,13 +50,17 @@ class ProgramRounding:
         if value.role.words or not pencil.rounds:
             return None
         chosen = pencil.chosen_for(value.role, value.base_address)
-        if isinstance(record.operation, _MOVED):
-            return self._to(chosen, value) if chosen else None
         rule = value.role.rounding_rule
+        if isinstance(record.operation, _MOVED):
+            is_printed = rule not in (RoundingRule.EXACT, RoundingRule.WHOLE)
+            return self._to(chosen, value) if chosen and is_printed else None
         if rule is RoundingRule.WHOLE:
             return None
         if rule is RoundingRule.ALL:
             return self._to(None, value) if _differs(value) else None
+        if (least := value.role.significant) and not chosen:
+            arguments = (str(pencil.rounding.decimals), f"significant={least}")
+            return Rounded(arguments=(*arguments, *["noise=0"] * _has_tiny(value.numbers)))
         if chosen or pencil.carry is Carry.LINE:
             return self._to(chosen, value)
         match rule:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import get_args
 
-from tracer.decoder.roles import OfGradient, Side
+from tracer.decoder.roles import OfGradient, OfTerms, Side
 from tracer.lesson.steps.gradient_claims import effect_of_raising
 from tracer.lesson.steps.gradients import gradient_at
 from tracer.lesson.steps.kind import Gradient, StepKind
 
-OF_GRADIENTS = frozenset((*get_args(Side), *get_args(OfGradient)))
+OF_GRADIENTS = frozenset((*get_args(Side), *get_args(OfGradient), *get_args(OfTerms)))
 """What is derived from a value in the backward pass: it belongs to the value's backward step."""
 
 

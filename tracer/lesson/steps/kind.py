@@ -51,7 +51,7 @@ class Naming:
     typed: bool = False
     """Whether the sub-layer reads typed queries, keys and values, and no x."""
     block: str = ""
-    """The number of the block of keys, if it belongs to one."""
+    """The number of the block of keys, or of the token, if it belongs to one."""
     rotary: str = ""
     """The number of the rotary positions, if they are not the tower's."""
 

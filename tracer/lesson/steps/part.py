@@ -45,6 +45,8 @@ class LessonPart:
     """Kinds whose words another part's steps of the same name have, and in which steps."""
     backward: Mapping[StepKind, StepKind] = field(default_factory=dict)
     """Steps of the backward pass without a forward step of their own; each goes with one."""
+    shown_alone: tuple[Role, ...] = ()
+    """Those of its given numbers that stand in no matrix before a line puts them in."""
     mixed: tuple[Role, ...] = ()
     """Those of its roles whose rows are queries with columns that are mixtures of the query's."""
     sizes: Mapping[Role, Sentence] = field(default_factory=dict)

@@ -13,7 +13,6 @@ from tracer.decoder.beams import (
     BeamTurn,
     Candidate,
     Searched,
-    is_of_search,
 )
 from tracer.decoder.forward import Trace
 from tracer.formula import expression as ex
@@ -210,9 +209,7 @@ def _line_of_mean(each: Candidate) -> Iterator[doc.Line]:
 def _passes(turn: BeamTurn, teachers: list[Teacher], *, full: bool) -> Iterator[doc.Section]:
     """Every step of the passes of a turn."""
     for beam in turn.beams:
-        trace = replace(
-            beam.trace, records=tuple(r for r in beam.trace.records if not is_of_search(r))
-        )
+        trace = beam.passed
         teacher = teachers[0].of_another_pass(trace) if teachers else Teacher(trace, full=full)
         teachers.append(teacher)
         says = ("The model reads ", doc.Name(trace.scenario.written(trace.tokens)), ".")

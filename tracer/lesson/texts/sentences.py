@@ -120,8 +120,8 @@ def within(step: Step, ctx: LessonContext) -> tuple[str, ...]:
 
 def named(step: Step) -> str:
     """Return the name of a step: `LayerNorm after attention`."""
-    if step.place.block:
-        return f"{step.kind.title} {step.place.block}"
+    if number := step.place.block or step.place.token:
+        return f"{step.kind.title} {number}"
     if step.place.rotary:
         return f"{step.kind.title}, set {step.place.rotary}"
     if step.place.tower_norm:

@@ -92,7 +92,8 @@ def symbols(records: tuple[Record, ...], *, apart: bool = True) -> Mapping[str, 
             before = [found[address] for address in norms if address in found]
             x = found[read[value].address] if value in read else Symbol("x")
             typed = value not in read and not before
-            part = (str(value.place.block or ""), str(value.place.rotary or ""))
+            block = value.place.block or value.place.token
+            part = (str(block or ""), str(value.place.rotary or ""))
             symbol = symbol(Naming(inputs, head, number, before[0] if before else x, typed, *part))
         found[value.address] = of_encoder(symbol) if tower else symbol
     return {record.output.address: found[record.output.address] for record in records}
@@ -180,6 +181,8 @@ def of_training(
                 return Partial(_of(whole.place, whole.role.of, found), part)
             return in_symbols(record, list(inputs)) or inputs[0]
         case "left" | "right" | "third" | "fourth" | "difference" | "squares" | "squared":
+            return in_symbols(record, list(inputs)) or inputs[0]
+        case "terms_of_left" | "terms_of_right" | "terms_of_third":
             return in_symbols(record, list(inputs)) or inputs[0]
         case _:
             return _plain(role)

@@ -6,6 +6,7 @@ from collections.abc import Container, Hashable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import takewhile
 
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
@@ -28,6 +29,7 @@ from tracer.lesson.steps.attention import (
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.part import lesson_parts
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.given_values import not_computed
@@ -42,7 +44,10 @@ from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 from tracer.scenario.parts import learned
 
-SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE)
+SHOWN_ALONE = (
+    *(roles.TEMPERATURE, roles.DRAW, roles.SCALE, roles.EMBEDDING_SCALE),
+    *(role for part in lesson_parts() for role in part.shown_alone),
+)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
 ROUNDED_AGAIN = " are rounded again, because digits are set for them."
@@ -329,7 +334,7 @@ class Teacher:
             return [self.pinned(value), *line, *self.computed(record, step)]
         if value.role is roles.DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
-        alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE
+        alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE and not value.axes
         if isinstance(operation, op.Chosen | op.Given) and not alone:
             return []
         written = self.counted(record, again)
@@ -349,7 +354,7 @@ class Teacher:
             return [*written, self.alone(value)]
         if in_symbols:
             written.append(self.formula(in_symbols, record))
-        written += self.operands(record)
+        written += self.operands(record, step)
         if lines:
             written.append(doc.Working(lines))
         return [*written, *self.rounded_again(record), self.matrix(value)] if gathered else written
@@ -384,12 +389,15 @@ class Teacher:
         self.counted_shapes |= shapes
         return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
 
-    def operands(self, record: Record) -> list[doc.Block]:
-        """The parameters of an operation, behind its formula; the mask, once."""
+    def operands(self, record: Record, step: Step) -> list[doc.Block]:
+        """The parameters of an operation, behind its formula, once in a step; the mask, once."""
         shown: list[doc.Block] = []
         if isinstance(record.operation, op.DivTerm) and record.operation.factors:
             shown.append(self.factors(record.output, record.operation.factors))
+        before = {v for r in takewhile(lambda r: r is not record, step.records) for v in r.inputs}
         for value in record.inputs:
+            if value.role.parameter and value in before:
+                continue
             if value.role.parameter:
                 shown += [self.matrix(value)] if self.ctx.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:

@@ -45,6 +45,11 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Call("largest", (of[0],))
         case op.LargestSoFar():
             return ex.Call("largest", (*of[1:], of[0]))
+        case op.GroupExtreme(kind):
+            name: ex.Function = "min" if kind == "smallest" else "max"
+            if kind == "magnitude":
+                return ex.Call(name, (ex.Call("abs", (of[0],)),))
+            return ex.Call(name, (Number.of(0), of[0]))
         case op.DivTerm(width, base, factors):
             power = ex.Power(
                 of[0] if base is None else Number(base),

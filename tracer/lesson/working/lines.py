@@ -8,12 +8,13 @@ from decimal import Decimal
 from itertools import pairwise
 
 from tracer.decoder import elementwise as el, operations as op
+from tracer.decoder.results import LEAST_SCALE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index, Value
 from tracer.errors import InternalError
 from tracer.formula import expression as ex
 from tracer.formula.arithmetic import GUARD, PRECISION
-from tracer.formula.evaluation import holds, relation, value
+from tracer.formula.evaluation import holds, jumps, relation, value
 from tracer.formula.numbers import trimmed
 from tracer.lesson import entries
 from tracer.lesson.context import LessonContext
@@ -133,6 +134,10 @@ def is_worked(record: Record, index: Index) -> bool:
             return index[0] in words
         case op.ExpertDots(rows):
             return index[0] in rows[index[1]]
+        case el.DivideByScale():
+            return bool(record.inputs[1].read(index))  # in a group of zeros, nothing is divided
+        case el.SharedExponent():
+            return bool(record.inputs[0].read(index) >= LEAST_SCALE)
         case op.TransposedMatMul() | op.ColumnTotal():
             return record.inputs[0].shape[0] > 0  # an expert may have no tokens
         case operation:
@@ -209,6 +214,9 @@ def _true(sides: Sequence[ex.Expression], decimals: int) -> bool:
     """
     for pair in pairwise(sides):
         match pair:
+            case (left, right) if not isinstance(right, ex.Number) and jumps(right):
+                if value(left)[0] != value(right)[0]:
+                    return False
             case (left, ex.Number() as right) | (
                 ex.Quotient(left, _),
                 ex.Quotient(ex.Number() as right, _),

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+import numpy as np
+
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.contract import Contract
 from tracer.decoder.pencil import Pencil
@@ -22,6 +24,9 @@ from tracer.lesson.working.sums import Sums, Terms
 
 Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.LargestSoFar | op.Trained
 """Operations that have worked lines."""
+
+MOST_OF_GROUP, SHOWN_OF_GROUP = 8, 4
+"""A group of at most so many weights is written out; of a larger one, the largest ones."""
 
 EXACT_DIGITS_MORE = 2
 """33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
@@ -62,6 +67,8 @@ class LineSides:
             case op.LargestSoFar():
                 so_far = [self.number(each, index, guard) for each in inputs[1:]]
                 return [ex.Call("max", (*so_far, *self._candidates(index[0], guard)))]
+            case op.GroupExtreme():
+                return [self._extreme(self.operation, guard)]
             case op.DivTerm(width, base, factors):
                 exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
                 of = self.number(inputs[0], (), guard) if base is None else Number(base)
@@ -204,6 +211,28 @@ class LineSides:
         if is_first != is_back:
             return [ex.Difference(*products), ex.Difference(*parts)]
         return [ex.Sum(tuple(products)), ex.Sum(tuple(parts))]
+
+    def _extreme(self, operation: op.GroupExtreme, guard: int) -> Expression:
+        """The numbers of a group, of which the largest |w| is taken; of many the largest ones."""
+        of = self.record.inputs[0]
+        places = operation.entries(self.index)
+        numbers = np.array([of.read(at) for at in places])
+        sizes = {"magnitude": abs(numbers), "largest": numbers, "smallest": -numbers}
+        order = sorted(range(len(places)), key=lambda i: (-sizes[operation.of][i], i))
+        most = len(places) if len(places) <= MOST_OF_GROUP else SHOWN_OF_GROUP
+        name: ex.Function = "min" if operation.of == "smallest" else "max"
+
+        def written(i: int) -> Expression:
+            number = self.number(of, places[i], guard)
+            return ex.Call("abs", (number,)) if operation.of == "magnitude" else number
+
+        first: tuple[Expression, ...] = tuple(written(i) for i in sorted(order[:most]))
+        if most < len(places):
+            next_one = self.number(of, places[order[most]], guard)
+            size = abs(next_one.value) if operation.of == "magnitude" else next_one.value
+            hidden = [Entry(of, places[i]) for i in sorted(order[most:])]
+            first = (*first, ex.Rest(len(hidden), Number(size), lambda: hidden))
+        return ex.Call(name, first if operation.of == "magnitude" else (Number.of(0), *first))
 
     def _candidates(self, row: int, guard: int) -> tuple[Expression, ...]:
         """The numbers of a row, of which the largest is taken; of many the largest of the rest."""

@@ -94,7 +94,13 @@ const evaluated = (e, context) => {
 };
 
 /** `=` where each part of `left` is the same in `right` or replaced by its exact value. @param {Expression} left @param {Expression} right */
-const relationOf = (left, right) => (isSame(left, right) ? "=" : "≈");
+const relationOf = (left, right) => {
+  const alike = jumps(right) ? compare(valueOfExpression(left).number, valueOfExpression(right).number) === 0 : isSame(left, right);
+  return alike ? "=" : "≈";
+};
+
+/** Whether a number is rounded in a side, so that its last digits may matter. @param {Expression} e @returns {boolean} */
+const jumps = (e) => (e[0] === "call" && JUMPS.includes(e[1])) || partsOf(e).some(jumps);
 
 /** @param {Expression} left @param {Expression} right @returns {boolean} */
 const isSame = (left, right) => {

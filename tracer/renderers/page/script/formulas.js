@@ -2,6 +2,9 @@
 
 // The results of operations that have a formula for each entry.
 
+/** Of a block of smaller numbers, the scale is the smallest of E8M0: 2^-125 = 2^-127 · 4. */
+const LEAST_SCALE = power(whole(2), whole(-125), contextOf(200));
+
 /** @param {Tape} tape @param {TapeValue} value @param {TapeValue[]} inputs @param {Decimal[][]} x */
 const entries = (tape, value, inputs, x) => {
   const { name, formula, columns } = value.operation;
@@ -32,6 +35,14 @@ const entries = (tape, value, inputs, x) => {
         return minusLog(tape, x[0][row * across + column]);
       });
     }
+    case "quantize":
+    case "zero_point": {
+      // In a group of zeros, nothing is divided.
+      const scales = x[1].map((each) => (isZero(each) ? ONE : each));
+      return every.map((at) => compute(at, [x[0], scales, ...x.slice(2)]));
+    }
+    case "shared_exponent":
+      return every.map((at) => compute(at, [x[0].map((each) => larger(each, LEAST_SCALE))]));
     case "negative_log":
       return x[0].map((each) => minusLog(tape, each));
     default:
@@ -104,6 +115,7 @@ const formulaAt = (tape, value, formula, operand, context = tape.context) => {
       return quotient(at(parts[0]), divisorAt(tape, value, parts[1], operand), context);
     case "power": {
       const [base, exponent] = parts;
+      if (base[0] === "number") return power(decimal(base[1]), at(exponent), context);
       if (exponent[0] === "number") return Array(Number(exponent[1])).fill(at(base)).reduce((a, b) => multiply(a, b, context));
       return power(at(base), divide(at(exponent[1]), at(exponent[2]), context), context);
     }
@@ -113,8 +125,10 @@ const formulaAt = (tape, value, formula, operand, context = tape.context) => {
       return exponential(at(parts[0]), context);
     case "negative":
       return negate(at(parts[0]));
-    case "call":
-      return called(parts[0], parts.slice(1).map(at), context);
+    case "call": {
+      const of = parts.slice(1).map(at);
+      return called(parts[0], JUMPS.includes(parts[0]) ? of.map((x) => tape.settled(x)) : of, context);
+    }
     default:
       throw new Error(`no formula ${kind}`);
   }
@@ -142,7 +156,7 @@ const called = (name, of, context) => {
     case "max":
       return of.reduce(larger); // of two numbers, or of a row
     case "min":
-      return compare(of[0], of[1]) <= 0 ? of[0] : of[1];
+      return of.reduce(smaller);
     case "ReLU′":
       return compare(of[0], ZERO) > 0 ? whole(1) : ZERO;
     case "Φ":
@@ -155,6 +169,16 @@ const called = (name, of, context) => {
       return cosine(of[0], context);
     case "tanh":
       return hyperbolicTangent(of[0], context);
+    case "abs":
+      return absolute(of[0]);
+    case "log2":
+      return logarithmToTwo(of[0], context);
+    case "round":
+      return roundHalfEven(of[0]);
+    case "floor":
+      return floorOf(of[0]);
+    case "E2M1":
+      return nearestE2M1(of[0]);
     default:
       throw new Error(`no function ${name}`);
   }

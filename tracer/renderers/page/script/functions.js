@@ -239,6 +239,57 @@ const rootOfPower = (a, p, q, context) => {
   return isRoot && !exact.inexact ? short : power(a, divide(p, q, context), context);
 };
 
+// Functions that jump, and the logarithm to base 2: see steps.py
+
+/** Functions whose last digits may matter. */
+const JUMPS = ["round", "floor", "E2M1"];
+/** The positive numbers of four bits, and those halfway between neighbors. */
+const E2M1 = ["0", "0.5", "1", "1.5", "2", "3", "4", "6"].map((each) => decimal(each));
+const BETWEEN_E2M1 = ["0.25", "0.75", "1.25", "1.75", "2.5", "3.5", "5"].map((each) => decimal(each));
+const LEAST_POWER = decimal("1e-50");
+
+/** The largest whole number that is not larger. @param {Decimal} x */
+const floorOf = (x) => {
+  if (x.e >= 0) return whole(Number(x.c * tenTo(x.e)));
+  const unit = tenTo(-x.e);
+  const cut = x.c / unit;
+  return { c: x.c < 0n && cut * unit !== x.c ? cut - 1n : cut, e: 0 };
+};
+
+/** The nearest whole number, of two equally near ones the even one. @param {Decimal} x */
+const roundHalfEven = (x) => {
+  const below = floorOf(x);
+  const twice = multiply(TWO, subtract(x, below, SUMS), SUMS);
+  const side = compare(twice, ONE);
+  return { c: below.c + (side > 0 || (side === 0 && below.c % 2n !== 0n) ? 1n : 0n), e: 0 };
+};
+
+/** The nearest number of four bits; what is too large becomes ±6. @param {Decimal} x */
+const nearestE2M1 = (x) => {
+  const size = absolute(x);
+  const near = BETWEEN_E2M1.filter((middle, i) => {
+    const side = compare(size, middle);
+    return side > 0 || (side === 0 && i % 2 === 1);
+  }).length;
+  return x.c < 0n && near ? negate(E2M1[near]) : E2M1[near];
+};
+
+/** Exact for powers of two, and never on their other side. @param {Decimal} x @param {Context} context */
+const logarithmToTwo = (x, context) => {
+  const exact = contextOf(400);
+  const powerOf = (/** @type {number} */ n) => power(TWO, whole(n), exact);
+  let n = Math.floor(adjusted(x) * 3.3219280948873623);
+  while (compare(powerOf(n), x) > 0) n -= 1;
+  while (compare(powerOf(n + 1), x) <= 0) n += 1;
+  if (compare(powerOf(n), x) === 0) return whole(n);
+  context.inexact = true;
+  const longer = contextOf(60, { rounding: "05up" });
+  const share = divide(x, powerOf(n), longer);
+  const rest = divide(logarithm(share, longer), logarithm(TWO, longer), longer);
+  const most = subtract(ONE, LEAST_POWER, longer);
+  return add(whole(n), compare(rest, most) < 0 ? rest : most, longer);
+};
+
 // The program's own functions, by its own steps: see tanh.py, normal.py and waves.py
 
 /** (1 - e^-2x) / (1 + e^-2x). @param {Decimal} x @param {Context} context */

@@ -32,6 +32,11 @@ const isFullyMasked = (tape, of, at) => {
   const [row] = indexOf(at, shape);
   const [first, second] = inputs.map((each) => tape.values[each]);
   switch (operation.kind === "entry" ? operation.name : operation.kind) {
+    case "quantize":
+    case "zero_point":
+      return isZero(second.numbers[at]); // in a group of zeros, nothing is divided
+    case "shared_exponent":
+      return compare(first.numbers[at], LEAST_SCALE) < 0;
     case "share":
       return isZero(second.numbers[row]); // and nothing is divided
     case "below_maximum":
@@ -111,7 +116,9 @@ const isTrueLine = (sides, decimals) =>
     const last = sides[i];
     const isDividend = last[0] === "quotient" && side[0] === "quotient" && side[1][0] === "number";
     const [left, right] = isDividend ? [last[1], side[1]] : [last, side];
-    if (right[0] !== "number") return true;
+    if (right[0] !== "number") {
+      return !jumps(side) || compare(valueOfExpression(last).number, valueOfExpression(side).number) === 0;
+    }
     return holds(left, right, isZero(right[1]) ? decimals : placesIn(right[1]));
   });
 

@@ -14,6 +14,13 @@ const result = (tape, value, inputs, x) => {
       return entries(tape, value, inputs, x);
     case "contract":
       return contracted(tape, value, inputs, x);
+    case "group_extreme": {
+      return [...Array(size(shape)).keys()].map((at) => {
+        const numbers = groupEntries(operation, inputs[0].shape, indexOf(at, shape)).map((each) => x[0][each]);
+        if (operation.of === "magnitude") return numbers.map(absolute).reduce(larger);
+        return [ZERO, ...numbers].reduce(operation.of === "smallest" ? smaller : larger);
+      });
+    }
     case "gather":
       if (operation.columns) checkRouting(operation.columns, tape.values[value.logits ?? 0]);
       return gathered(operation, size(shape), x);
@@ -53,6 +60,10 @@ const result = (tape, value, inputs, x) => {
   }
 };
 
+/** The entries of a group of a matrix. @param {Operation} operation @param {number[]} shape @param {number[]} group */
+const groupEntries = ({ height, width }, [, columns], [i, j]) =>
+  [...Array(height * width).keys()].map((k) => (i * height + Math.floor(k / width)) * columns + j * width + (k % width));
+
 /** @param {number[]} shape */
 const size = (shape) => shape.reduce((a, b) => a * b, 1);
 /** @template T @param {T[]} numbers @param {number} rows @returns {T[][]} */
@@ -62,6 +73,8 @@ const rowsOf = (numbers, rows) => {
 };
 /** @param {Decimal} a @param {Decimal} b */
 const larger = (a, b) => (compare(a, b) >= 0 ? a : b);
+/** @param {Decimal} a @param {Decimal} b */
+const smaller = (a, b) => (compare(a, b) <= 0 ? a : b);
 /** @param {Decimal} number */
 const isHidden = (number) => isInfinite(number) && number.c < 0n;
 /** The largest of a row that is masked as a whole is 0. @param {Decimal} number */

@@ -39,9 +39,10 @@ class Pencil {
   /** The numbers of a value to compute with; null if they are not rounded. @param {TapeValue} value @param {Decimal[]} numbers @param {TapeValue} [operand] */
   kept(value, numbers, operand) {
     if (!this.rounds) return null;
-    const { rule, digits } = value;
+    const { rule, digits, significant } = value;
     if (rule === "whole") return numbers;
     if (rule === "all") return numbers.map((each) => this.readable(each));
+    if (significant && !digits) return this.rounded(numbers, (x) => this.significantPlaces(significant, x));
     if (digits || this.tape.carry === "line") return this.rounded(numbers, (x) => placesOf(digits || this.usual, x));
     if (rule === "result") return this.rounded(numbers, (x) => placesOf(this.usual, x));
     if (rule === "working") return this.rounded(numbers, (x) => this.workingPlaces(x));
@@ -50,7 +51,7 @@ class Pencil {
 
   /** A copied value, rounded if the author sets its digits. @param {TapeValue} value @param {Decimal[]} numbers */
   chosenCopy({ rule, digits }, numbers) {
-    return digits && this.rounds && rule !== "exact" ? this.rounded(numbers, (x) => placesOf(digits, x)) : null;
+    return digits && this.rounds && rule !== "exact" && rule !== "whole" ? this.rounded(numbers, (x) => placesOf(digits, x)) : null;
   }
 
   /** Exponentials and their sums share the decimals of their row of the operand. @param {TapeValue} value @param {Decimal[]} numbers @param {TapeValue} [operand] */
@@ -79,9 +80,20 @@ class Pencil {
   workingPlaces(number) {
     const { decimals, working } = this.tape;
     if (adjusted(number) >= SCIENTIFIC_FROM) return placesOf(this.usual, number);
-    const most = visiblePlaces(number, decimals + working);
+    return this.withoutZeros(number, visiblePlaces(number, decimals + working));
+  }
+
+  /** The usual decimals, or as many as give the least significant digits. @param {number} significant @param {Decimal} number */
+  significantPlaces(significant, number) {
+    const usual = placesOf(this.usual, number);
+    if (isZero(number) || adjusted(number) >= SCIENTIFIC_FROM) return usual;
+    return this.withoutZeros(number, Math.max(usual, significant - 1 - adjusted(number)));
+  }
+
+  /** The decimals of a number, at most so many; the usual ones of an exact number. @param {Decimal} number @param {number} most */
+  withoutZeros(number, most) {
     if (isZero(number) || compare(roundHalfAway(number, most), number)) return most;
-    return Math.max(decimals, -trimmed(number).e);
+    return Math.max(this.tape.decimals, -trimmed(number).e);
   }
 
   /** A sum, rounded if it has too many decimals to read. @param {Decimal} number */
@@ -90,9 +102,10 @@ class Pencil {
   }
 
   /** The decimals with which a number in full precision is printed. @param {TapeValue} value @param {Decimal} number */
-  places({ rule, digits }, number) {
+  places({ rule, digits, significant }, number) {
     if (rule === "whole") return 0;
     let places = placesOf(digits || this.usual, number);
+    if (significant && !digits) places = this.significantPlaces(significant, number);
     if (this.tape.floats) places = Math.min(places, FLOAT_DIGITS - 1 - adjusted(number));
     if (digits || rule !== "shared") return places;
     const exponent = adjusted(number);

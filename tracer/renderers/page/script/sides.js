@@ -7,6 +7,9 @@ const EXACT_DIGITS_MORE = 2;
 /** The terms of a long sum that are written out; a sum of at most so many is written out whole. */
 const [TERMS_SHOWN, MOST_TERMS] = [12, 16];
 
+/** A group of at most so many weights is written out; of a larger one, the largest ones. */
+const [MOST_OF_GROUP, SHOWN_OF_GROUP] = [8, 4];
+
 /** The sides of one entry's line, with some guard digits. */
 class LineSides {
   /**
@@ -49,6 +52,8 @@ class LineSides {
         const soFar = inputs.slice(1).map((each) => this.number(each, index));
         return [["call", "max", ...soFar, ...this.candidates(inputs[0])]];
       }
+      case "group_extreme":
+        return [this.extreme(inputs[0])];
       case "div_term": {
         const { width, base, factors } = operation;
         const of = base === null ? this.number(inputs[0], []) : lineNumber(decimal(base));
@@ -222,6 +227,27 @@ class LineSides {
     const products = columns.map((at, i) => ["product", this.number(x, [row, at]), this.number(waves[i], [row, pair])]);
     const parts = products.map((each) => this.part(valueOfExpression(each).number));
     return [products, parts].map((terms) => [sign, ...terms]);
+  }
+
+  /** The numbers of a group, of which the largest |w| is taken; of many the largest ones. @param {number} of @returns {Expression} */
+  extreme(of) {
+    const { operation, index } = this;
+    const isMagnitude = operation.of === "magnitude";
+    const entries = groupEntries(operation, this.values[of].shape, index).map((at) => ({ of, at }));
+    const sizes = entries.map((each) => {
+      const number = this.exact(each);
+      return isMagnitude ? absolute(number) : operation.of === "smallest" ? negate(number) : number;
+    });
+    const order = [...entries.keys()].sort((a, b) => compare(sizes[b], sizes[a]) || a - b);
+    const most = entries.length <= MOST_OF_GROUP ? entries.length : SHOWN_OF_GROUP;
+    const inOrder = (/** @type {number[]} */ places) => [...places].sort((a, b) => a - b).map((i) => entries[i]);
+    const written = inOrder(order.slice(0, most)).map((each) => (isMagnitude ? ["call", "abs", this.entry(each)] : this.entry(each)));
+    if (most < entries.length) {
+      const [, next] = this.entry(entries[order[most]]);
+      written.push(["rest", entries.length - most, lineNumber(isMagnitude ? absolute(next) : next), inOrder(order.slice(most))]);
+    }
+    const name = operation.of === "smallest" ? "min" : "max";
+    return ["call", name, ...(isMagnitude ? [] : [lineNumber(ZERO)]), ...written];
   }
 
   /** The numbers of a row, of which the largest is taken; of many the largest of the rest. @param {number} of */

@@ -13,6 +13,7 @@
  * @property {string[][]} labels
  * @property {string} rule which digits its numbers keep
  * @property {Digits | null} digits those that the author sets
+ * @property {number} [significant] the least significant digits
  * @property {Operation} operation
  * @property {number[]} inputs
  * @property {number} [logits] the value by which columns are chosen
@@ -29,6 +30,8 @@
 
 const LARGEST_EXPONENT = 2_000_000;
 const LARGEST_FLOAT_EXPONENT = 700;
+/** A quotient of a rounded number has fewer digits that are right than a decimal has. */
+const SETTLED = contextOf(40, { rounding: "half_even" });
 /** A masked score. */
 const HIDDEN = decimal("-Infinity");
 
@@ -92,6 +95,11 @@ class Tape {
   /** A result with the digits that are kept. @param {Decimal} number */
   stored(number) {
     return this.data.floats ? toNearestFloat(number) : toNearestDecimal(number);
+  }
+
+  /** A number without rounding errors that could move it across a tie. @param {Decimal} number */
+  settled(number) {
+    return this.data.floats ? decimal(String(Number(textOf(number)))) : plus(number, SETTLED);
   }
 
   /** A sum; 0 if it is only the rounding error of its terms. @param {Decimal[]} terms */

@@ -1,0 +1,1 @@
+"""Quantized weights: integers or numbers of four bits, with a scale for each group."""

@@ -1,0 +1,154 @@
+"""The keys of quantized weights: of (d, k), and how they are quantized."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from tracer.scenario import fields
+from tracer.scenario.fields import (
+    OWN_MESSAGE,
+    AtLeastOne,
+    Frozen,
+    Matrix,
+    Shape,
+    WholeNumber,
+    described,
+    shape_of,
+)
+from tracer.scenario.part import ScenarioPart
+
+MX_BLOCK, MX_BITS = 32, 4
+"""The weights of a block of MXFP4, and the bits of each (OCP MX v1.0, table 1)."""
+
+BITS_OF_SCALE, BITS_OF_POWER = 16, 8
+"""The bits of a scale: a float16 in most formats, and the exponent of a power of two in MXFP4."""
+
+WORDS = ("tensor", "row", "column")
+
+
+def _kind_of_group(value: Any) -> str | None:
+    if value in WORDS:
+        return fields.WORD
+    is_number = isinstance(value, int) or (isinstance(value, str) and value.isascii())
+    return fields.NUMBER if is_number and str(value).isdecimal() else None
+
+
+Group: TypeAlias = Annotated[
+    Annotated[Literal["tensor", "row", "column"], Tag(fields.WORD)]
+    | Annotated[AtLeastOne, Tag(fields.NUMBER)],
+    Discriminator(
+        _kind_of_group, OWN_MESSAGE, "expected tensor, row, column or a number of weights"
+    ),
+]
+"""Which weights share a scale; a number counts weights below each other in a column."""
+
+
+class Quantization(Frozen):
+    """How weights are quantized after training."""
+
+    kind: Literal["integers", "mxfp4"] = described(
+        "Integers, or MXFP4: numbers of four bits whose scale is a power of two (OCP MX v1.0).",
+        "integers",
+        "integers",
+    )
+    bits: Annotated[WholeNumber, Field(ge=2, le=8)] | None = described(
+        "The bits of each integer, from 2 to 8. Default: 8.", "8", None
+    )
+    group: Group | None = described(
+        "Which weights share a scale: all (tensor), those of a row, those of a column, or so many "
+        "below each other in a column. Default: tensor; of MXFP4 32, or a shorter column.",
+        "4",
+        None,
+    )
+    zero_point: bool = described(
+        "Whether the integers count from the smallest weight, with an integer that stands for 0.",
+        "false",
+        False,
+    )
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
+        if self.kind == "mxfp4":
+            if self.bits not in (None, MX_BITS):
+                raise ValueError(f"mxfp4 has {MX_BITS} bits, got bits: {self.bits}")
+            if self.zero_point:
+                raise ValueError("mxfp4 has no zero point, expected zero_point: false")
+            if isinstance(self.group, str):
+                message = f"mxfp4 has blocks, expected group: {MX_BLOCK} or another number"
+                raise ValueError(f"{message}, got {self.group}")
+        return self
+
+    @property
+    def is_mx(self) -> bool:
+        """Whether the weights become numbers of four bits."""
+        return self.kind == "mxfp4"
+
+    @property
+    def width(self) -> int:
+        """The bits of each weight, without its share of the scale."""
+        return MX_BITS if self.is_mx else self.bits or 8
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The smallest and the largest integer; without a zero point, one is the other's negative.
+
+        So -128 is not used: with it, the largest weight would have no counterpart.
+        """
+        if self.zero_point:
+            return 0, 2**self.width - 1
+        most = 2 ** (self.width - 1) - 1
+        return -most, most
+
+    def group_shape(self, rows: int, columns: int) -> tuple[int, int]:
+        """Return the rows and columns of a group of a matrix."""
+        match self.group:
+            case None:
+                return (min(MX_BLOCK, rows), 1) if self.is_mx else (rows, columns)
+            case "tensor":
+                return rows, columns
+            case "row":
+                return 1, columns
+            case "column":
+                return rows, 1
+            case _:
+                return int(self.group), 1
+
+
+class Quantized(Frozen):
+    """Weights that are quantized after training; the model computes with what is left of them.
+
+    Training leaves them as they are.
+    """
+
+    quantized: Quantization = described("How they are quantized.", "{bits: 8}")
+    of: Annotated[Matrix, Shape(("rows", "columns"), learned=False, frozen=True)] = described(
+        "The weights before quantization.", "[[1, 0], [0, 1]]"
+    )
+
+    @model_validator(mode="after")
+    def _has_whole_groups(self) -> Self:
+        if not len(self.of):  # a short form of unknown size, which is reported elsewhere
+            return self
+        rows, columns = self.shape
+        height, _ = self.quantized.group_shape(rows, columns)
+        if rows % height:
+            few = f"quantized.group: {height} does not divide the {rows} rows"
+            raise PydanticCustomError("value_error", "{error}", {"error": few})
+        return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The rows and columns of the weights."""
+        return shape_of(self.of)
+
+    @property
+    def group_shape(self) -> tuple[int, int]:
+        """The rows and columns of a group."""
+        rows, columns = self.shape
+        return self.quantized.group_shape(rows, columns)
+
+
+PART = ScenarioPart(weights={"of": Quantized})
