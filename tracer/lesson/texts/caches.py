@@ -58,7 +58,9 @@ def _dimensions(each: AttentionLayers) -> doc.Sentence:
     """Say what the heads of some layers are."""
     has = "has" if each.number == 1 else "have"
     said = f"{count(each.number, 'layer')} {has} attention with {count(len(each.heads), 'head')}"
-    if each.in_place:
+    if each.states:
+        said += ", each of which keeps a state"
+    elif each.in_place:
         rows = " and ".join(f"{width:,}" for width in each.in_place)
         said += f", which share cached rows of {rows} numbers for each token"
     elif len(each.owners) < len(each.heads):
