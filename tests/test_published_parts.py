@@ -277,6 +277,66 @@ layers:
         },
         {(f"{FFN}.W_1.error", 2, 1): -1.25 - -1.0},
     ),
+    "a zero point": Published(
+        "github.com/onnx/onnx, DynamicQuantizeLinear",
+        # -2.5 is the tie -127.5 below 153, which float32 computes as -127.49999.
+        """
+title: Six weights with a zero point
+tokens: [x]
+embeddings: {x: [1]}
+layers:
+  - ffn:
+      W_1: {quantized: {bits: 8, zero_point: true}, of: [[0, 2, -3, -2.5, 1.34, 0.5]]}
+      W_2: [[0], [0], [0], [0], [0], [0]]
+rounding: {decimals: 12, carry: never}
+""",
+        {
+            (f"{FFN}.W_1.scale", 1): "0.01960784",
+            (f"{FFN}.W_1.zero_point", 1): "153",
+            (f"{FFN}.W_1.integers", 1): "153 255 0 26 221 179",
+        },
+        {(f"{FFN}.W_1.integers", 1, 4): 153 + round(-2.5 / (5 / 255))},
+    ),
+    "a zero point of negative weights": Published(
+        "github.com/onnx/onnx, DynamicQuantizeLinear",
+        """
+title: Six negative weights with a zero point
+tokens: [x]
+embeddings: {x: [1]}
+layers:
+  - ffn:
+      W_1: {quantized: {bits: 8, zero_point: true}, of: [[-1, -2.1, -1.3, -2.5, -3.34, -4]]}
+      W_2: [[0], [0], [0], [0], [0], [0]]
+rounding: {decimals: 12, carry: never}
+""",
+        {
+            (f"{FFN}.W_1.zero_point", 1): "255",
+            (f"{FFN}.W_1.integers", 1): "191 121 172 96 42 0",
+        },
+    ),
+    "integers that are cut off": Published(
+        "github.com/gizatechxyz/orion, dynamic_quantize_linear_fp_test.cairo",
+        # The author does not round: 0.07 is 19.8 scales, 0.2 is 56.7 and 0.5 is 141.7.
+        """
+title: Six weights without negative ones
+tokens: [x]
+embeddings: {x: [1]}
+layers:
+  - ffn:
+      W_1: {quantized: {bits: 8, zero_point: true}, of: [[0, 0.07, 0.1, 0.2, 0.5, 0.9]]}
+      W_2: [[0], [0], [0], [0], [0], [0]]
+rounding: {decimals: 12, carry: never}
+""",
+        {
+            (f"{FFN}.W_1.scale", 1): "0.00353",
+            (f"{FFN}.W_1.zero_point", 1): "0",
+            (f"{FFN}.W_1.integers", 1): "0 19 28 56 141 255",
+        },
+        {
+            (f"{FFN}.W_1.integers", 1, column): round(weight / (0.9 / 255))
+            for column, weight in ((2, 0.07), (4, 0.2), (5, 0.5))
+        },
+    ),
 }
 
 
