@@ -26,6 +26,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.part import cached_by_parts, is_cached_for_part
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.sentences import AT_THE_END
 from tracer.lesson.texts.symbols import of_encoder, symbols, symbols_of_the_end
 from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
@@ -36,7 +37,7 @@ NUMBER_TYPES = {"float32": 4, "float16": 2}
 """Bytes of a number: what weights and caches are mostly kept in."""
 
 LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
-OTHER_PARTS = ("encoder", "embedding norm", "final norm", "unembedding")
+OTHER_PARTS = ("relative positions", "encoder", "embedding norm", "final norm", "unembedding")
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class SurveyedMatrix:
         if place.tower_norm:
             return place.tower_norm.replace("_", " ")
         if place.sub_layer is None:
-            return "unembedding"
+            return "unembedding" if self.step in AT_THE_END else "relative positions"
         if any(self.role in (norm.gain, norm.shift) for norm in all_norms()):
             return "norms"
         return NAMES[place.sub_layer]

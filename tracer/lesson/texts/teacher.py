@@ -55,6 +55,9 @@ ROUNDED_AGAIN = " are rounded again, because digits are set for them."
 SQUARES = tuple(norm.root_squared for norm in all_norms())
 """Squares whose caption is never left out: x² alone could be the x of a second head."""
 
+CHOSEN = (op.Select, op.Join, op.Rows, op.Keep, op.LookUp, Columns)
+"""Operations whose results are shown, since no line says which entries were chosen."""
+
 FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)
 """Operations that say in their own fields what they do to a number, and nothing of its place."""
 
@@ -340,7 +343,7 @@ class Teacher:
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.lines(record)
-        gathered = isinstance(operation, op.Select | op.Join | op.Rows | op.Keep | Columns)
+        gathered = isinstance(operation, CHOSEN)
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
         caption = step.kind.caption_of(step, record, self.ctx.at(step.place)) if told_of else None
