@@ -35,6 +35,11 @@ def silu(x: float) -> float:
     return x / (1 + exp(-x))
 
 
+def of_buckets(number: int) -> str:
+    """A table in which each bucket's bias is its own number."""
+    return str([[bucket] for bucket in range(number)])
+
+
 SCORES = (0.1, 1.8, 0.9, 0.4, 1.2, 0, 0.7, 0.1)
 ONE_HOT = "[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]"
 
@@ -366,6 +371,75 @@ rounding: {decimals: 12, carry: never}
         },
         # The digits of the nearest float are a unit too large at the end.
         unit={("position.div_term", 9, 1): 0.050813274815461474},
+    ),
+    "buckets of offsets, for earlier tokens only": Published(
+        "github.com/onnxruntime/mobius, t5_test.py",
+        """
+title: Buckets as biases, in one direction
+tokens: [a, b, c, d]
+embeddings: {a: [0], b: [0], c: [0], d: [0]}
+positions: {relative_bias: {table: BUCKETS}}
+layers: [{attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}}]
+rounding: {decimals: 6, carry: never}
+""".replace("BUCKETS", of_buckets(32)),
+        {
+            (f"{HEAD}.relative_bias", 1): "0 0 0 0",
+            (f"{HEAD}.relative_bias", 2): "1 0 0 0",
+            (f"{HEAD}.relative_bias", 3): "2 1 0 0",
+            (f"{HEAD}.relative_bias", 4): "3 2 1 0",
+        },
+    ),
+    "buckets of offsets, in two directions": Published(
+        "github.com/onnxruntime/mobius, t5_test.py",
+        """
+title: Buckets as biases, in two directions
+tokens: [a, b, c, d]
+embeddings: {a: [0], b: [0], c: [0], d: [0]}
+mask: none
+positions: {relative_bias: {table: BUCKETS}}
+layers: [{attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}}]
+rounding: {decimals: 6, carry: never}
+""".replace("BUCKETS", of_buckets(32)),
+        {
+            (f"{HEAD}.relative_bias", 1): "0 17 18 19",
+            (f"{HEAD}.relative_bias", 2): "1 0 17 18",
+            (f"{HEAD}.relative_bias", 3): "2 1 0 17",
+            (f"{HEAD}.relative_bias", 4): "3 2 1 0",
+        },
+    ),
+    "buckets that several offsets share": Published(
+        "github.com/justinluque/mlx-serve, t5_encoder.zig",
+        """
+title: Buckets of sixteen tokens
+tokens: [a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]
+embeddings: {a: [0]}
+mask: none
+positions: {relative_bias: {table: BUCKETS}}
+layers: [{attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}}]
+rounding: {decimals: 6, carry: never}
+""".replace("BUCKETS", of_buckets(32)),
+        {
+            ("position.bias", 16 + offset): str(bucket)
+            for offset, bucket in (
+                *((0, 0), (1, 17), (-1, 1), (7, 23), (-7, 7)),
+                *((8, 24), (-8, 8), (15, 25), (-15, 9)),
+            )
+        },
+    ),
+    "a last bucket for all other offsets": Published(
+        "1cademy.com, T5 bias with 4 buckets and the distance 5",
+        """
+title: Four buckets
+tokens: [a, a, a, a, a, a, a, a]
+embeddings: {a: [0]}
+positions: {relative_bias: {max_distance: 5, table: BUCKETS}}
+layers: [{attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}}]
+rounding: {decimals: 6, carry: never}
+""".replace("BUCKETS", of_buckets(4)),
+        {
+            ("position.bias", 8 - distance): str(bucket)
+            for distance, bucket in enumerate((0, 1, 2, 2, 3, 3, 3, 3))
+        },
     ),
 }
 
