@@ -44,6 +44,8 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.Rows(rows), [(n, m), (n, k)]),
         (op.Columns(column, m), [(n, m)]),
         (op.Keep(kept, Decimal(0)), [(n, m)]),
+        (op.Lower(), [(n, n)]),
+        (op.Collect(), [()] * n),
         (op.TakeColumn(column), [(n, m)]),
         (op.TakeEntry(n - 1, column), [(n, m)]),
         (op.TakeEntries(entries), [(n, m)]),
@@ -121,6 +123,7 @@ def test_a_gradient_goes_back_to_where_each_entry_comes_from(
 
 WITHOUT = {
     *(op.Reused, op.Select),  # in generated texts only
+    *(op.Lower, op.Collect),  # of chunks
     *(op.Interleave, op.Join),  # not learned; and passed through with the loss
     *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.Stack),  # of training and attributions
     *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros),
@@ -152,7 +155,7 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
 
 
 GIVEN_AXES = {
-    *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.TakeNumber, op.Stack),
+    *(op.Collect, op.TakeColumn, op.TakeEntry, op.TakeEntries, op.TakeNumber, op.Stack),
     *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros),
 }
 """Operations that are recorded with axes."""

@@ -71,7 +71,7 @@ UNNUMBERED = {
 """The headings behind the steps of a tutorial, and in which further pass its values are."""
 
 ONE_OF_SEVERAL = (
-    *("of_heads twice", "normalized twice", "sampled twice"),
+    *("of_heads twice", "normalized twice", "sampled twice", "parameters twice"),
     *("learned_pair twice", "counted twice", "ramp_end twice"),
 )
 """Checks of sentences that stand beside each other."""

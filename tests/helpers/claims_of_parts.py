@@ -94,6 +94,8 @@ def shared(at: Judge, said: Said) -> None:
     assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
     assert said["who"] == at.who
     check_shared(at, said["head"])
+    has_state = part_of(at).get("kind", "softmax") != "softmax"
+    assert "fewer" not in said or bool(said["fewer"]) == (bool(said["head"]) and not has_state)
     assert "typed" not in said or bool(said["typed"]) == in_typed_heads(at)
     assert "of" not in said or bool(said["of"]) == ("cross_attention" in at.address)
 
@@ -124,7 +126,13 @@ def in_typed_heads(at: Judge) -> bool:
 
 def check_shared(at: Judge, head: str | None) -> None:
     """Whether the keys of the scores are those of another head: the one that is named."""
-    _, keys = at.near("dot")["operands"] if at.near("dot") else at.near("scores")["operands"]
+    if scores := at.near("dot") or at.near("scores"):
+        _, keys = scores["operands"]
+    else:  # a state, to which the rows of the keys are written
+        rows = (a for a in at.values if re.fullmatch(rf"{re.escape(at.place)}token\d+\.key", a))
+        (keys,) = at.values[next(rows)]["operands"]
+        while re.search(r"\.(?:unit|mapped)_key$", keys):
+            keys = at.values[keys]["operands"][0]
     own = keys.startswith(at.place)
     assert own if head is None else keys.startswith(f"{at.place.rpartition('head')[0]}head{head}.")
 
@@ -280,7 +288,7 @@ CLAIMS: dict[str, Check] = {
     "Each token may attend to earlier and later tokens, but not to the padding token “{padding:name}”, whose score becomes -∞.": mask,
     "The mask is added to the scores.[hides: Where it is -∞, the token is hidden.]": mask,
     "The scores of “{who:name}” are the dot products of its query and each key[ of head {head:int}][, divided by {scale:√d_k, where d_k is the width of queries and keys|c, a constant of the model}].": scores,
-    "The query describes what “{who:name}” looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}, so that a cache keeps fewer of them.]": shared,
+    "The query describes what “{who:name}” looks for[of: among the encoder's tokens].[typed: The queries are given: they are not computed here.][ This head shares the keys and values of head {head:int}[fewer:, so that a cache keeps fewer of them].]": shared,
     "The output for “{who:name}” is the sum of the values[ of head {head:int}], each multiplied by its attention weight.": shared,
     "The key describes what “{who:name}” can be found by; queries are compared with it.[typed: The keys are given: they are not computed here.]": key_or_value,
     "The value is what “{who:name}” passes on to the tokens that attend to it.[typed: The values are given: they are not computed here.]": key_or_value,

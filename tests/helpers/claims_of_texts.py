@@ -227,7 +227,7 @@ def kind_of(heading: str) -> str:
     Of block 3 `Block`.
     """
     title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
-    return re.sub(r"^(?:Embedding|Final) | (?:after|before|of) .+|(?<=^Block) \d+", "", title)
+    return re.sub(r"^(?:Embedding|Final) | (?:after|before|of) .+| \d+$", "", title)
 
 
 def takes(at: Judge, said: Said) -> None:

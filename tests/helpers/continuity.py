@@ -107,10 +107,12 @@ def operands(text: str) -> list[Operand]:
 def _is_typed(line: Worked) -> bool:
     """Whether it only says what is typed and stands in no matrix: T = 1.5.
 
-    Or what the squares of gradients come to that are not written out.
+    Or a token's own number of those of all tokens, α₂ = 0.5; or what the squares of gradients
+    come to that are not written out.
     """
     squares = line.names[:1] and line.names[0].startswith(_SQUARES)
-    return bool(line.names in _TYPED or squares) and len(line.sides) == 1
+    gates = line.names[:1] and re.fullmatch("[αβγ][₀-₉]+[⁰¹²³⁴⁵⁶⁷⁸⁹]*", line.names[0])
+    return bool(line.names in _TYPED or squares or gates) and len(line.sides) == 1
 
 
 _SQUARES = "sum((∂L/∂"
@@ -125,8 +127,10 @@ _TYPED = (
     ("sᴱ",),
     ("T",),
     ("u",),
+    ("α",),
+    ("β",),
 )
-"""What scores are divided by, also where it is given; the temperature, a random number."""
+"""What scores are divided by, also where it is given; the temperature, a random number; gates."""
 
 
 _QUERIES = r"(Q|A[₀-₉])\S*|\[Q\S* \S+\]"

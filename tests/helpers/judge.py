@@ -487,7 +487,12 @@ def address_of(heading: str, at: Judge) -> str:
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
         name = f"block{block[1]}" if block[1] else "blocks"
         return f"{attention}head{head[1] if head else 1}.{name}.output"
-    if of_head := (ATTENTIONS | words_of_parts("titles_of_heads")).get(title):
+    of_heads = ATTENTIONS | words_of_parts("titles_of_heads")
+    numbered = re.search(r"(?<= )\d+$", title)  # as in `State after token 3`, of `… token N`
+    if numbered and title not in of_heads:
+        title = f"{title[: numbered.start()]}N"
+    if of_head := of_heads.get(title):
+        of_head = of_head.replace("N", numbered[0]) if numbered else of_head
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
         at_head, name = f"{attention}head{head[1] if head else 1}.", of_head
         if title.endswith(", normalized") and f"{attention}{name}" in at.values:

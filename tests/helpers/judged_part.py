@@ -36,6 +36,11 @@ class JudgedPart:
         default_factory=dict
     )
     """By a key that has the place of a weight matrix, what computes the matrix from all keys."""
+    heads: Callable[..., dict[str, NDArray[np.float64]] | None] | None = None
+    """Computes the values of all heads in another way than a softmax, or returns None.
+
+    It gets the attention, what queries read, and the queries, keys and values of each head.
+    """
     titles_of_heads: Words = field(default_factory=dict)
     """The titles of steps of a head: the end of the address of what each computes."""
     titles_of_attention: Words = field(default_factory=dict)

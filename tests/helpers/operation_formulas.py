@@ -313,6 +313,8 @@ FORMULAS: dict[str, Callable[..., Any]] = {
         :, : len(p.features)
     ],
     "keep": _keep,
+    "lower": lambda p, a: np.tril(np.ones_like(a, int)) * a,
+    "collect": lambda p, *numbers: np.stack(numbers),
     "take_column": lambda p, a: a[:, [p.column]].T,
     "take_entry": lambda p, a: a[p.row, p.column],
     "take_number": lambda p, a: a[tuple(p.at)],

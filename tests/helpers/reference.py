@@ -418,6 +418,25 @@ def _attention(
         query, key = (_rotate(each, angle, layout) for each in (query, key))
     rotated_query, rotated_key = query.copy(), key.copy()
     normed |= _norms_of_heads(attention, "after_rotary", query, key, has_key)
+    of_each = [(query, has_key), (key, has_key), (value, has_value)]
+    projected = [[x[h][:, real[h]] for h in range(len(own))] for x, real in of_each]
+    ways = (part.heads(attention, of_queries, *projected) for part in judged_parts() if part.heads)
+    if (own_way := next((each for each in ways if each is not None), None)) is not None:
+        found = normed | own_way
+        output = np.zeros((len(own), *value.shape[1:]))
+        for h, real in enumerate(has_value):
+            name = f"head{h + 1}."
+            found[f"{name}output"] = replace(f"{name}output", found[f"{name}output"])
+            output[h][:, real] = found[f"{name}output"]
+            found[f"{name}query"] = flat_query[h][:, has_key[h]]
+            if angle is not None:
+                found[f"{name}rotated_query"] = rotated_query[h][:, has_key[h]]
+            if "shares" not in own[h]:
+                found[f"{name}key"] = flat_key[h][:, has_key[h]]
+                found[f"{name}value"] = value[h][:, real]
+                if angle is not None:
+                    found[f"{name}rotated_key"] = rotated_key[h][:, has_key[h]]
+        return _concatenated(found, output, has_value, attention)
     dot = np.einsum("hik,hjk->hij", query, key)
     asked = attention.get("scale", "sqrt")
     scale = np.sqrt(compared.sum(axis=-1))
@@ -484,6 +503,13 @@ def _attention(
         found[f"head{h + 1}.value"] = value[h][:, has_value[h]]
         if angle is not None:
             found[f"head{h + 1}.rotated_key"] = rotated_key[h][:, has_key[h]]
+    return _concatenated(found, output, has_value, attention)
+
+
+def _concatenated(
+    found: dict[str, Array], output: Array, has_value: Flags, attention: Spec
+) -> dict[str, Array]:
+    """The values of heads, their outputs side by side, and the output of attention."""
     found["concat"] = np.einsum("hiv->ihv", output)[:, has_value]
     found["output"] = found["concat"]
     if attention.get("W_O") is not None:

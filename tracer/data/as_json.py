@@ -419,7 +419,10 @@ def shapes(survey: Survey, caches: Caches | None = None) -> str:
         kind: {"parameters": survey.parameters * size, "cache": survey.cache * size}
         for kind, size in NUMBER_TYPES.items()
     }
-    replaced = {"replaced_per_token": survey.replaced} if survey.replaced else {}
+    instead = survey.replaced(by_states=False)
+    replaced = {"replaced_per_token": instead} if instead else {}
+    if survey.states:
+        replaced |= {"states": survey.states}
     routed = survey.active < survey.parameters
     active = {"active_parameters": survey.active} if routed else {}
     return strict_json(

@@ -23,7 +23,8 @@ class AttentionInputs:
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
     adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
     each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞. `of_tower` is
-    what the parts of the model have recorded for all layers.
+    what the parts of the model have recorded for all layers. Earlier passes have read the `first`
+    tokens.
     """
 
     vectors: Value | None
@@ -35,6 +36,7 @@ class AttentionInputs:
     unmasked: bool = False
     only_hides: bool = True
     of_tower: OfTower = field(default_factory=dict)
+    first: int = 0
 
 
 def with_rows_before(

@@ -18,6 +18,8 @@ def multiply_adds(record: Record) -> int:
 
 def degree(record: Record) -> int:
     """The power of the number of tokens with which the multiply-adds grow: 0, 1 or 2."""
+    if record.output.place.token:
+        return 1  # each token has such a product
     rows, inner, columns = _multiplied(record)
     # The encoder's tokens stay constant: it attends to them, and so does cross-attention.
     place = record.output.place

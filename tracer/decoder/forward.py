@@ -307,7 +307,8 @@ def run_layers(
     part of the model has another way. The first sub-layer computes x from typed queries, keys and
     values, if there are no embeddings.
     """
-    x, of_tower = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
+    first = len(cache.tokens) if cache else 0
+    x, of_tower = input_vectors(tape, tower, first=first)
     earlier = cache.values if cache else None
     queries = x if isinstance(x, Axis) else x.axes[0]
     masks = layer_masks(tape, tower, queries)
@@ -316,7 +317,7 @@ def run_layers(
         vectors, mask = None if isinstance(x, Axis) else x, masks.of(part) if masks else None
         inputs = AttentionInputs(
             *(vectors, queries, mask, earlier, True, options.shifted, options.unmasked),
-            *(only_hides(mask), of_tower),
+            *(only_hides(mask), of_tower, first),
         )
         return attention(tape, x, inputs, part)
 

@@ -257,6 +257,26 @@ class Keep(Gather):
         return Copy()  # what was not chosen has the weight 0
 
 
+class Lower(Gather):
+    """The entries on the diagonal and below; the others become 0: (n, n) → (n, n)."""
+
+    name = "lower"
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        for row in range(shapes[0][0]):
+            yield Move(0, (row, slice(row + 1)), (row, slice(row + 1)))
+
+
+class Collect(Gather):
+    """Numbers, one after the other: n numbers → (n,)."""
+
+    name = "collect"
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        for operand in range(len(shapes)):
+            yield Move(operand, to=(operand,))
+
+
 @dataclass(frozen=True)
 class MixExperts:
     """Σ w_e y_e: weights w (n, experts), each expert's y_e with a row for each of its tokens.

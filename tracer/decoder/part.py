@@ -105,6 +105,8 @@ class Part:
 
     It gets the new rows only, and looks up what it has kept of an earlier pass.
     """
+    head_outputs: tuple[Role, ...] = ()
+    """Those of its roles that are the output of a head that it computes in its own way."""
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, SoftmaxRoles, Value], Value] | None = None

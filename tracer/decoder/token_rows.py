@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.forward import Trace
-from tracer.decoder.part import all_norms
+from tracer.decoder.part import all_norms, parts
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value, has_token_rows
 from tracer.scenario.model import Tower
 
-ENDS = (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)
+HEAD_OUTPUTS = (roles.HEAD_OUTPUT, *(role for part in parts() for role in part.head_outputs))
+ENDS = (*HEAD_OUTPUTS, *roles.HIDDEN_LAYERS)
 """Where an attribution ends, although the operation may be linear."""
 
 LINEAR = (
@@ -97,7 +98,7 @@ def label(value: Value) -> str:
         words.append("FFN")
     elif place.sub_layer == "cross_attention":
         words.append("cross")
-    elif place.sub_layer and role not in (roles.HEAD_OUTPUT, roles.B_O):
+    elif place.sub_layer and role not in (*HEAD_OUTPUTS, roles.B_O):
         words.append(place.sub_layer)
     if place.head:
         words.append(f"head {place.head}")

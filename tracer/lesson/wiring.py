@@ -56,11 +56,20 @@ def in_order(records: tuple[Record, ...]) -> tuple[Record, ...]:
     spanned: dict[Where, float] = {}
     for value in (r.output for r in passed if r.output.role in OF_ALL_HEADS):
         spanned[where(value)] = min(RANKS[value.role], spanned.get(where(value), inf))
+    blocks: dict[tuple[Where, int | None], int] = {}
+    for value in (r.output for r in passed if r.output.place.block):
+        head = where(value), value.place.head
+        blocks[head] = min(RANKS[value.role], blocks.get(head, RANKS[value.role]))
     behind = _behind_heads(passed, producers)
     found: dict[Value, Record] = {}
     for record in sorted(
         passed,
-        key=lambda r: _rank(r, spanned.get(where(r.output), inf), behind=r.output in behind),
+        key=lambda r: _rank(
+            r,
+            spanned.get(where(r.output), inf),
+            blocks.get((where(r.output), r.output.place.head), 0),
+            behind=r.output in behind,
+        ),
     ):
         _add(record, producers, found)
     return (*found.values(), *(r for r in records if r.output.place.phase != "forward"))
@@ -92,10 +101,11 @@ def _behind_heads(records: Sequence[Record], producers: Mapping[Value, Record]) 
     return {record.output for record in records if is_behind(record.output)}
 
 
-def _rank(record: Record, spanned: float, *, behind: bool) -> tuple[float, ...]:
+def _rank(record: Record, spanned: float, blocks: int, *, behind: bool) -> tuple[float, ...]:
     """Examples before the batch, encoder before decoder, lens last; heads, networks before sums.
 
-    From the rank `spanned` on, roles come after the projections of all heads of an attention.
+    From the rank `spanned` on, roles come after the projections of all heads of an attention. The
+    blocks of a head, whose first role has the rank `blocks`, come one after the other.
     """
     role, place = record.output.role, record.output.place
     # Of what is outside of all layers, before them or behind.
@@ -110,6 +120,7 @@ def _rank(record: Record, spanned: float, *, behind: bool) -> tuple[float, ...]:
         RANKS[role] >= spanned,
         place.head or (inf if behind else 0),
         (place.network.number or AFTER_THE_OTHERS) if place.network else inf,
+        *((blocks, place.block) if place.block else (RANKS[role], 0)),
         RANKS[role],
     )
 

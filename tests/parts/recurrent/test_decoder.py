@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose
 
 from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
-from tests.helpers.command import printed
+from tests.helpers.command import printed, problems, run
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
-from tests.parts.recurrent.closed import floats, gates, head
+from tests.parts.recurrent.closed import floats, heads
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.scenario.loading import parse
@@ -82,12 +82,9 @@ def expected(spec: dict[str, Any]) -> dict[str, Any]:
     """The values of the layer's attention by the closed form."""
     part = spec["layers"][0]["attention"]
     x = floats([spec["embeddings"][token] for token in spec["tokens"]])
-    found: dict[str, Any] = gates(part, x, len(x))
-    alpha, beta = found.pop("gate"), found.pop("beta")
-    for h, own in enumerate(part["heads"]):
-        q, k, v = (x @ floats(own[name]) for name in ("W_Q", "W_K", "W_V"))
-        of_head = head(part, q, k, v, alpha[:, h], beta[:, h])
-        found |= {f"head{h + 1}.{address}": value for address, value in of_head.items()}
+    projected = ([x @ floats(own[name]) for own in part["heads"]] for name in ("W_Q", "W_K", "W_V"))
+    found = heads(part, x, *projected)
+    assert found
     side_by_side = np.hstack([found[f"head{h + 1}.output"] for h in range(2)])
     return found | {"output": side_by_side @ floats(part["W_O"])}
 
@@ -120,9 +117,16 @@ layers:
 @pytest.mark.parametrize("seed", range(24))
 def test_values_are_those_of_the_closed_form(seed: int, arithmetic: str) -> None:
     spec = drawn(seed)
+    if seed > 8 and not spec["layers"][0]["attention"].get("normalizer"):
+        spec["layers"][0]["attention"]["chunk"] = seed % 3 + 1
     ran = traced(to_yaml({**spec, "arithmetic": arithmetic}))
-    for address, value in expected(spec).items():
+    found = expected(spec)
+    for address, value in found.items():
+        assert ran[AT + address].shape == value.shape, address
         assert_allclose(ran[AT + address].array, value, rtol=1e-12, atol=1e-12, err_msg=address)
+    inside = {address.removeprefix(AT) for address in ran.values if ".token" in address}
+    given_only = {f"head{h}.token1.gate" for h in (1, 2)}
+    assert inside - given_only <= found.keys()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -132,6 +136,39 @@ def test_gradients_are_slopes_of_the_loss(seed: int) -> None:
     gradients = learning.gradients_of(found)
     for address in gradients.keys() - {"embeddings"}:
         assert_slope(batch, found[address], gradients[address])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_chunks_give_the_outputs_and_states_of_the_recurrence(seed: int) -> None:
+    spec = drawn(seed, tokens=5)
+    part = spec["layers"][0]["attention"]
+    if part.pop("normalizer", False):
+        del part["feature_map"]
+    part["chunk"] = 1 + seed % 6
+    ran = traced(to_yaml(spec))
+    expected_values = expected(spec)
+    for h in (1, 2):
+        at = f"head{h}."
+        output = expected_values[f"{at}output"]
+        assert_allclose(ran[f"{AT}{at}chunks.output"].array, output, rtol=1e-12, atol=1e-12)
+        last = -(-5 // part["chunk"])
+        state = expected_values[f"{at}token5.state"]
+        assert_allclose(ran[f"{AT}{at}block{last}.state"].array, state, rtol=1e-12, atol=1e-12)
+
+
+def test_linear_attention_is_attention_without_a_softmax() -> None:
+    """Each output is the sum of the values up to the token, each times q · k."""
+    spec = drawn(0)
+    part = spec["layers"][0]["attention"]
+    part.pop("gate", None)
+    ran = traced(to_yaml(spec))
+    for at in (f"{AT}head1.", f"{AT}head2."):
+        q = ran[f"{at}scaled_query" if part["scale"] != "none" else f"{at}query"].array
+        k, v = (ran[f"{at}{name}"].array for name in ("key", "value"))
+        output = np.tril(q @ k.T) @ v
+        assert_allclose(ran[f"{at}output"].array, output, rtol=1e-12, atol=1e-12)
+        assert_allclose(ran[f"{at}block1.masked"].array, np.tril(q @ k.T), rtol=1e-12, atol=1e-12)
+        assert_allclose(ran[f"{at}chunks.output"].array, output, rtol=1e-12, atol=1e-12)
 
 
 def test_training_lowers_the_loss(tmp_path: Path) -> None:
@@ -156,3 +193,63 @@ def test_a_cache_changes_no_number(seed: int) -> None:
             assert step.trace[address].numbers.tolist() == whole[address].numbers.tolist()
         row = step.trace[f"{AT}output"].numbers[-1].tolist()
         assert row == whole[f"{AT}output"].numbers[n - 1].tolist()
+
+
+# --- what does not fit ---------------------------------------------------------------------------
+
+SMALL = """\
+title: a state
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+layers:
+- attention:
+    kind: delta
+    gate: 0.5
+    beta: 0.5
+    heads:
+    - {W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}
+    W_O: [[1, 0]]
+"""
+MASKED = "layers:\n- attention:\n"
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message"), [
+    ("gate: 0.5", "gate: 1.5", 7, "layer1.attention.gate: expected a number from 0 to 1, got 1.5"),
+    ("gate: 0.5", "gate: [0.5, -1]", 7, "gate entry 2: expected a number from 0 to 1, got -1"),
+    ("gate: 0.5", "gate: [0.5, 1, 1]", 7, "layer1.attention.gate: 3 numbers, expected 2"),
+    ("beta: 0.5", "beta: 2.5", 8, "layer1.attention.beta: expected a number from 0 to 2, got 2.5"),
+    ("gate: 0.5", "gate: {W_A: [[1], [1], [1]]}", 7, "layer1.attention.gate.W_A: 3 rows"),
+    ("gate: 0.5", "gate: {W_A: [[1, 1], [1, 1]]}", 7, "layer1.attention.gate.W_A: 2 columns"),
+    ("gate: 0.5", "gate: {W_A: [[1], [1]], A_log: [1, 2]}", 7, "gate.A_log: 2 numbers"),
+    ("gate: 0.5", "gate: often", 7, "layer1.attention.gate: expected a number"),
+    ("kind: delta", "kind: linear", 8, "layer1.attention.beta: expected only with kind: delta"),
+    ("kind: delta", "kind: softmax", 7, "layer1.attention.gate: expected only with kind: linear"),
+    ("kind: delta", "kind: cosine", 6, "layer1.attention.kind: expected"),
+    ("gate: 0.5", "normalizer: true", 7, "normalizer: expected only with kind: linear"),
+    ("gate: 0.5", "softcap: 2", 7, "softcap: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "blocks: 2", 7, "blocks: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "mask: none", 7, "mask: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "latent: {W_DKV: [[1, 0], [0, 1]]}", 7, "latent: kind: delta has no softmax"),
+    ("{W_Q:", "{sink: 1, W_Q:", 10, "head1.sink: kind: delta has no softmax over scores"),
+    ("gate: 0.5", "chunk: 0", 7, "layer1.attention.chunk: expected"),
+    ("gate: 0.5", "gate: 0\n    chunk: 2", 7, "gate: 0, by which a chunk divides"),
+    (MASKED, f"mask: none\n{MASKED}", 4, "mask: kind: delta reads the tokens one after the other"),
+    (MASKED, f"padding: b\n{MASKED}", 4, "padding: kind: delta reads the tokens one after the"),
+    (MASKED, f"positions: {{alibi: true}}\n{MASKED}", 4, "positions.alibi: kind: delta has no"),
+])  # fmt: skip
+def test_what_does_not_fit(old: str, new: str, line: int, message: str) -> None:
+    assert old in SMALL
+    ran = run("run", "-", stdin=SMALL.replace(old, new, 1))
+    assert ran.exit_code == 2, ran.stderr
+    found = problems(ran)
+    assert any(f":{line}:" in each and message in each for each in found), found
+
+
+def test_the_small_scenario_is_valid() -> None:
+    assert run("run", "-", stdin=SMALL).exit_code == 0
+    typed = SMALL.replace("{W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}",
+                          "{Q: [[1], [2]], K: [[1], [1]], V: [[1], [0]]}")  # fmt: skip
+    typed = typed.replace("embeddings: {a: [1, 0.5], b: [-0.5, 2]}\n", "")
+    assert run("run", "-", stdin=typed).exit_code == 0
+    weights = typed.replace("gate: 0.5", "gate: {W_A: [[1]]}")
+    assert "no vectors to read" in run("run", "-", stdin=weights).stderr

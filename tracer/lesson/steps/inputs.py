@@ -9,7 +9,7 @@ import numpy as np
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Copy, DivTerm, Pinned, Reused
-from tracer.decoder.part import parts
+from tracer.decoder.part import own_way, parts
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
@@ -120,17 +120,22 @@ FEWEST_TO_REORDER = 2
 """The least number of tokens that have an order."""
 
 
-def without_positions(ctx: LessonContext) -> doc.Sentence:
-    """Say what would not depend on the order of the tokens without positions."""
+def without_positions(ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """Say what would not depend on the order of the tokens without positions.
+
+    Nothing if a part of the model computes heads in its own way: it may read tokens in order.
+    """
+    if any(layer.attention and own_way(layer.attention) for layer in ctx.tower.layers):
+        return ()
     which, many = _reorderable(ctx)
     if many >= FEWEST_TO_REORDER and not ctx.trace.scenario.given:
-        return (
-            f"Without positions, reordering the {which} tokens would not change the result of ",
-            *(ctx.name, "."),
-        )
+        changes = f"reordering the {which} tokens would not change the result of "
+        return ((f"Without positions, {changes}", ctx.name, "."),)
     return (
-        "Without positions, a score in the first attention layer would depend only on the vectors "
-        "of the two tokens, not on where they are.",
+        (
+            "Without positions, a score in the first attention layer would depend only on the "
+            "vectors of the two tokens, not on where they are.",
+        ),
     )
 
 
@@ -160,7 +165,7 @@ FROM_A_TABLE: doc.Sentence = (
 
 
 def _why_positions(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    order = (without_positions(ctx),) if ctx.attends else ()
+    order = without_positions(ctx) if ctx.attends else ()
     positions = ctx.tower.positions
     if positions and positions.table is not None:
         return order if isinstance(positions, FixedPositions) else (*order, FROM_A_TABLE)

@@ -84,12 +84,13 @@ def is_cached_for_part(value: Value) -> bool:
     return value.role in own and place.sub_layer == "attention" and not place.encoder
 
 
-def cached_words(trace: Trace) -> list[str]:
-    """What a cache keeps of the decoder's self-attention, in words."""
+def cached_words(trace: Trace, *, states: bool = True) -> list[str]:
+    """What a cache keeps of the decoder's self-attention, in words; without `states`, per token."""
     attends = {i for i, layer in enumerate(trace.scenario.layers, 1) if layer.attention}
     kept = [value for value in trace.values.values() if is_cached_for_part(value)]
     others = attends - {value.place.layer for value in kept}
-    own = dict.fromkeys(cached_by_parts()[value.role] for value in kept)
+    shown = (value for value in kept if states or not value.place.token)
+    own = dict.fromkeys(cached_by_parts()[value.role] for value in shown)
     return [KEYS_AND_VALUES] * bool(others) + list(own)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tracer.decoder import roles
 from tracer.decoder.operations import Given, Reused
+from tracer.decoder.part import own_way
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
@@ -30,10 +31,9 @@ def keys_of(step: Step, ctx: LessonContext) -> int | None:
 
 def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = keys_of(step, ctx)
-    saves = (
-        f" This head shares the keys and values of head {shared}, so that a cache keeps fewer of "
-        "them."
-    )
+    part = ctx.attention_at(step.place)
+    fewer = "" if part and own_way(part) else ", so that a cache keeps fewer of them"
+    saves = f" This head shares the keys and values of head {shared}{fewer}."
     typed = GIVEN.format("queries") * isinstance(step.last.operation, Given)
     where = " among the encoder's tokens" * crosses(step)
     ends = f" looks for{where}.{typed}{saves * (shared is not None)}"

@@ -13,7 +13,7 @@ from tracer.decoder.operations import Given, Pinned, TakeEntry
 from tracer.decoder.part import all_norms, ffn_outputs
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
-from tracer.decoder.token_rows import label
+from tracer.decoder.token_rows import HEAD_OUTPUTS, label
 from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Number, Symbol
 from tracer.lesson import document as doc
@@ -230,7 +230,7 @@ def largest_parts(ctx: LessonContext, found: Attribution) -> Iterator[doc.Senten
     if ctx.is_padding:
         return
     largest = largest_part(ctx, parts, range(parts.shape[0]), "The largest part")
-    heads = [i for i, part in enumerate(found.parts) if part.of.role is roles.HEAD_OUTPUT]
+    heads = [i for i, part in enumerate(found.parts) if part.of.role in HEAD_OUTPUTS]
     if largest:
         yield (*largest, *(attends(ctx, found.parts[0]) if 0 in heads else ()))
     of_head = largest_part(ctx, parts, heads, "The largest part of a head")
@@ -270,7 +270,7 @@ COMPONENTS: dict[str, tuple[Role, ...]] = {
     "the embedding": (roles.EMBEDDING, roles.SCALED_EMBEDDING),
     "the position": (roles.POSITION,),
     "each attention sub-layer": (roles.ATTENTION_OUTPUT,),
-    "each head": (roles.HEAD_OUTPUT,),
+    "each head": HEAD_OUTPUTS,
     "each FFN": (
         *roles.HIDDEN_LAYERS,
         roles.PROJECTED,

@@ -213,6 +213,8 @@ def _numbers(value: Value, ctx: LessonContext) -> doc.Cell | None:
     at = ctx.row(value)
     if value.role.words:
         return doc.Name(str(value.read((at,))))
+    if len(value.axes) < 2:
+        return ctx.number(value, at)
     width = value.shape[1]
     if width > MOST_RECALLED:
         return None

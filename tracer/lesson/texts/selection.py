@@ -53,6 +53,8 @@ def _grouped(records: Iterable[Record]) -> Iterator[tuple[StepKind, Place, tuple
         if role not in OPERANDS:
             kind = kind_of(role)
             where = Place(phase=place.phase) if kind.everywhere else place
+            if place.block and place.token:
+                where = replace(place, token=None)
             together.setdefault((kind, where), []).append(record)
     return ((kind, place, tuple(found)) for (kind, place), found in together.items())
 

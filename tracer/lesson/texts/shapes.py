@@ -155,6 +155,9 @@ def _rows(
     ends = {step.last.output.address: step for step in survey.steps}
     order = list(dict.fromkeys(matrix.step for matrix in matrices))
     for matrix in sorted(matrices, key=lambda matrix: order.index(matrix.step)):
+        token = matrix.place.token
+        if token and 2 < token < survey.length:
+            continue  # each token has the same shapes
         is_end = matrix.value.address in ends
         table = (
             matrix.place.address(roles.TABLES[matrix.role]) if matrix.role in roles.TABLES else ""
@@ -390,6 +393,7 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
     kept = {
         "parameters": survey.parameters,
         "cache, for each token": per_token,
+        "cache, states": survey.states,
         "cache, for the encoder": crossed,
         f"cache, {_tokens(survey.length)}": survey.cache,
     }
@@ -402,15 +406,23 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
     yield doc.Paragraph((f"Bytes, with each number stored as {types}:",))
     yield doc.Table.of(("what", "numbers", *NUMBER_TYPES), rows)
     if per_token and not survey.trace.scenario.looks_ahead:
-        words = cached_words(survey.trace)
+        words = cached_words(survey.trace, states=False)
         spared = joined([(each,) for each in words])
         added = f" are not recomputed for each generated token; each token adds {per_token:,}"
         said: doc.Sentence = ("With a cache, ", *spared, f"{added} numbers to it.")
-        if survey.replaced:
+        if replaced := survey.replaced(by_states=False):
             own = joined([(each,) for each in words if each != KEYS_AND_VALUES])
-            more = f" would add {survey.replaced:,}."
-            said = (*said, " Keys and values in place of ", *own, more)
+            said = (*said, " Keys and values in place of ", *own, f" would add {replaced:,}.")
         yield doc.Paragraph(said)
+    if survey.states:
+        size, each = survey.states, survey.replaced(by_states=True)
+        yield doc.Paragraph(
+            (
+                f"The states have {size:,} numbers, whatever the number of tokens. Keys and values "
+                f"in their place would have {each:,} for each token: from "
+                f"{_tokens(size // each + 1)} on, they would be more.",
+            )
+        )
 
 
 # --- words ---------------------------------------------------------------------------------------

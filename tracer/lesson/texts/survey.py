@@ -286,7 +286,7 @@ class Survey:
         for each in self.matrices:
             in_layer = self._caches_for_parts(each.place)
             kept = cached_by_parts() if in_layer else (roles.KEY, roles.VALUE)
-            if each.role in kept and not each.place.encoder:
+            if each.role in kept and not each.place.encoder and not each.place.token:
                 rows, columns = each.value.shape
                 numbers = columns * len(each.records) * each.times
                 if each.place.sub_layer == "cross_attention":
@@ -295,17 +295,25 @@ class Survey:
                     own += numbers
         return own, crossed
 
-    @property
-    def replaced(self) -> int:
+    @cached_property
+    def states(self) -> int:
+        """Numbers that a cache keeps of all tokens together: what heads have after the last one."""
+        last = (m for m in self.matrices if is_cached_for_part(m.value))
+        own = (m for m in last if m.place.token == self.length)
+        return sum(prod(m.value.shape) * len(m.records) * m.times for m in own)
+
+    def replaced(self, *, by_states: bool) -> int:
         """Numbers of the keys and values, for each token, that parts cache other values for."""
         found = 0
+        states = {each.place.layer for each in self.matrices if each.place.token}
         for each in self.matrices:
             operation, width = each.records[0].operation, 0
-            if each.role is roles.VALUE:
+            if each.role is roles.VALUE or (each.role is roles.KEY and by_states):
                 width = each.value.shape[1]
-            elif isinstance(operation, Dot):
+            elif isinstance(operation, Dot) and not by_states:
                 width = each.records[0].inputs[1].shape[1]
-            if self._caches_for_parts(each.place):
+            is_asked = (each.place.layer in states) == by_states
+            if is_asked and self._caches_for_parts(each.place) and not each.place.block:
                 found += width * len(each.records) * each.times
         return found
 
@@ -322,7 +330,7 @@ class Survey:
     def cache(self) -> int:
         """Numbers that a cache keeps of the whole pass."""
         own, crossed = self.cached
-        return self.length * own + crossed
+        return self.length * own + crossed + self.states
 
 
 def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:

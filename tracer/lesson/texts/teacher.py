@@ -50,13 +50,26 @@ SHOWN_ALONE = (
 )
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
+ALONE = (op.Given, op.TakeNumber, op.Copy)
+"""What records single numbers that are shown in a line of their own."""
+
+GATHERED = (
+    op.Select,
+    op.Join,
+    op.Rows,
+    op.Keep,
+    op.LookUp,
+    op.Lower,
+    op.Collect,
+    op.Append,
+    Columns,
+)
+"""Moves of entries whose results are shown inside a step."""
+
 ROUNDED_AGAIN = " are rounded again, because digits are set for them."
 
 SQUARES = tuple(norm.root_squared for norm in all_norms())
 """Squares whose caption is never left out: x² alone could be the x of a second head."""
-
-CHOSEN = (op.Select, op.Join, op.Rows, op.Keep, op.LookUp, Columns)
-"""Operations whose results are shown, since no line says which entries were chosen."""
 
 FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)
 """Operations that say in their own fields what they do to a number, and nothing of its place."""
@@ -337,13 +350,13 @@ class Teacher:
             return [self.pinned(value), *line, *self.computed(record, step)]
         if value.role is roles.DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
-        alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE and not value.axes
+        alone = isinstance(operation, ALONE) and value.role in SHOWN_ALONE and not value.axes
         if isinstance(operation, op.Chosen | op.Given) and not alone:
             return []
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.lines(record)
-        gathered = isinstance(operation, CHOSEN)
+        gathered = isinstance(operation, GATHERED)
         gathered = (gathered and record is not step.last) or isinstance(operation, op.PlaceColumns)
         told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
         caption = step.kind.caption_of(step, record, self.ctx.at(step.place)) if told_of else None

@@ -34,7 +34,7 @@ OWN_SLOPES: Sentence = (
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     several = ctx.heads_of(step.place) > 1
-    return (without_positions(ctx), NOTHING_LEARNED, *([OWN_SLOPES] if several else []))
+    return (*without_positions(ctx), NOTHING_LEARNED, *([OWN_SLOPES] if several else []))
 
 
 ALIBI_STEP = InnerKind(

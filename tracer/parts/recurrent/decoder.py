@@ -11,20 +11,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.decoder import elementwise as el, operations as op, roles
-from tracer.decoder.attention_inputs import OfTower
 from tracer.decoder.axes import Axis
 from tracer.decoder.parameters import bias
 from tracer.decoder.part import AttentionContext, ComputeHead, HeadContext, Part, Projected, Sources
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.formula.arithmetic import ON_DEMAND
+from tracer.parts.recurrent import decoder_chunks as chunks
 from tracer.parts.recurrent.scenario import AttentionKeys, Gate, Strength, is_recurrent
 from tracer.scenario.layers import Attention
-from tracer.scenario.model import Tower
 from tracer.scenario.part import keys_of
-
-FIRST = Role("first")
-"""How many tokens earlier passes have read; it is not recorded."""
 
 W_A, B_A = Role("gate.W_A", parameter=True), Role("gate.b_A", parameter=True)
 A_LOG = Role("gate.A_log", parameter=True)
@@ -80,15 +77,10 @@ NUMBERS = {GATE: OWN_GATE, STRENGTH: OWN_STRENGTH}
 # --- gate and β ----------------------------------------------------------------------------------
 
 
-def read_by(tape: Tape, tower: Tower, queries: Axis) -> OfTower:
-    """How many tokens earlier passes have read."""
-    return {FIRST: len(tower.tokens) - len(queries.labels)}
-
-
 def gates(tape: Tape, at: AttentionContext, before: Sources) -> Sources:
     """Record the gates and the β of all heads; queries, keys and values stay as they are."""
     keys = keys_of(at.parameters, AttentionKeys)
-    first = at.inputs.of_tower.get(FIRST, 0)
+    first = at.inputs.first
     for role, typed in ((GATE, keys.gate), (STRENGTH, keys.beta)):
         if typed is None:
             continue
@@ -176,17 +168,32 @@ def recurrence(tape: Tape, at: HeadContext, own: Projected) -> Value:
     assert own.k and own.v
     q, k = on_the_way(tape, own.q, keys, QUERIES), on_the_way(tape, own.k, keys, KEYS)
     q = scaled(tape, q, at.attention.parameters)
-    n, first = q.shape[0], at.attention.inputs.of_tower.get(FIRST, 0)
-    state = kept_of_earlier(tape, at, first) if first else None
+    n, first = q.shape[0], at.attention.inputs.first
+    before = state = kept_of_earlier(tape, at, first) if first else None
+    size = size_of_chunks(tape, keys, n)
     read: list[Value] = []
+    gates: list[Value | None] = []
+    strengths: list[Value | None] = []
     for row in range(n):
         with tape.at(token=first + row + 1):
-            key, value = (
-                row_of(tape, role, x, row) for role, x in ((OWN_KEY, k), (OWN_VALUE, own.v))
-            )
-            state = next_state(tape, at, state, key, value, row)
+            rows = row_of(tape, OWN_KEY, k, row), row_of(tape, OWN_VALUE, own.v, row)
+            gates.append(number_of(tape, at, GATE, row) if state or size else None)
+            strengths.append(number_of(tape, at, STRENGTH, row))
+            state = next_state(tape, keys, state, *rows, gates[-1], strengths[-1])
             read.append(read_by_query(tape, row_of(tape, OWN_QUERY, q, row), state))
-    return tape.record_as(OUTPUT, op.Append(), (q.axes[0], own.v.axes[1]), *read)
+    output = tape.record_as(OUTPUT, op.Append(), (q.axes[0], own.v.axes[1]), *read)
+    if size:
+        known = [each for each in gates if each], [each for each in strengths if each]
+        rows_of_head = chunks.Rows(q, k, own.v, *known, first, keys.kind == "delta")
+        chunks.in_chunks(tape, rows_of_head, size, before.matrix if before else None)
+    return output
+
+
+def size_of_chunks(tape: Tape, keys: AttentionKeys, n: int) -> int | None:
+    """The tokens of a chunk; all tokens, if the output is that of attention without softmax."""
+    is_without_softmax = keys.kind == "linear" and keys.gate is None and not keys.normalizer
+    whole = n if is_without_softmax and tape.arithmetic is not ON_DEMAND else None
+    return keys.chunk or whole
 
 
 def kept_of_earlier(tape: Tape, at: HeadContext, tokens: int) -> State:
@@ -207,16 +214,20 @@ def row_of(tape: Tape, role: Role, x: Value, row: int) -> Value:
 
 
 def next_state(
-    tape: Tape, at: HeadContext, before: State | None, k: Value, v: Value, row: int
+    tape: Tape,
+    keys: AttentionKeys,
+    before: State | None,
+    k: Value,
+    v: Value,
+    gate: Value | None,
+    beta: Value | None,
 ) -> State:
     """The state after a token with the key k (1, d_k) and the value v (1, d_v)."""
-    keys = keys_of(at.attention.parameters, AttentionKeys)
-    gate = number_of(tape, at, GATE, row) if before else None
     kept = before.matrix if before else None
     if kept and gate:
         kept = tape.record(KEPT, el.Times(), kept, gate)
     if keys.kind == "delta":
-        v = correction(tape, kept, k, v, number_of(tape, at, STRENGTH, row))
+        v = correction(tape, kept, k, v, beta)
     written = tape.record(WRITTEN if kept else STATE, op.TransposedMatMul(), k, v)
     state = tape.record(STATE, el.Add(), kept, written) if kept else written
     return State(state, sum_of_keys(tape, before, gate, k) if keys.normalizer else None)
@@ -248,8 +259,8 @@ def read_by_query(tape: Tape, q: Value, state: State) -> Value:
 
 
 OF_TOKEN = (
-    *(OWN_KEY, OWN_VALUE, OWN_GATE, OWN_STRENGTH, KEPT, PREDICTED, ERROR, CORRECTION, WRITTEN),
-    *(STATE, KEPT_SUM, KEY_SUM, OWN_QUERY, NUMERATOR, DIVISOR, READ),
+    *(OWN_KEY, OWN_VALUE, OWN_GATE, OWN_STRENGTH, KEPT_SUM, KEY_SUM, KEPT, PREDICTED, ERROR),
+    *(CORRECTION, WRITTEN, STATE, OWN_QUERY, NUMERATOR, DIVISOR, READ),
 )
 """What is recorded for each token, in this order."""
 
@@ -262,10 +273,10 @@ PART = Part(
             *vars(QUERIES).values(),
             *(WIDTH, SCALE, SCALED_QUERY),
             *vars(KEYS).values(),
-            *(*OF_TOKEN, OUTPUT),
+            *(*OF_TOKEN, OUTPUT, *chunks.OF_CHUNK, chunks.CHUNKS_OUTPUT),
         ),
     },
-    tower=read_by,
     sources=gates,
     head=way_of,
+    head_outputs=(OUTPUT,),
 )

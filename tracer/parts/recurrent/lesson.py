@@ -15,6 +15,8 @@ from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.names import count
 from tracer.parts.recurrent import decoder
+from tracer.parts.recurrent.decoder_chunks import DECAY
+from tracer.parts.recurrent.lesson_chunks import CHUNK_STEP, CHUNKS_STEP
 from tracer.parts.recurrent.scenario import AttentionKeys
 from tracer.scenario.part import keys_of
 
@@ -104,10 +106,6 @@ STRENGTH_STEP = InnerKind(
 POSITIVE: Sentence = (
     "elu(x) + 1 is positive, so that no product of a query and a key is negative.",
 )
-SHORT: Sentence = (
-    "A key of length 1 makes writing and reading inverse: with the gate and β at 1, a token's key "
-    "then reads exactly the value that the token has written.",
-)
 
 
 def _vector_kinds(what: str, several: str, of: decoder.VectorRoles) -> tuple[InnerKind, InnerKind]:
@@ -126,9 +124,9 @@ def _vector_kinds(what: str, several: str, of: decoder.VectorRoles) -> tuple[Inn
         f"{what.capitalize()} after the feature map",
         f"the {what} of each token after the feature map",
         mapped_goal,
-        {of.mapped: RoleText(head_symbol(letter, "φ"))},
+        {of.mapped: RoleText(head_symbol(letter, "f"))},
         gradient=Gradient(f"at the {what} after the feature map", f"each mapped {what}"),
-        sign=("φ(", ex.Symbol(letter), ")"),
+        sign=("map of ", ex.Symbol(letter)),
         short=f"mapped {what}",
         reasons=why_mapped,
         groups=("recurrent",),
@@ -143,7 +141,7 @@ def _vector_kinds(what: str, several: str, of: decoder.VectorRoles) -> tuple[Inn
                 lambda n: ex.Call("sum", (ex.Power(n.inputs[0], ex.Number.of(2)),)),
                 "The sum of squares:",
             ),
-            of.length: RoleText(head_symbol("‖" + what[0] + "‖"), "The length:"),
+            of.length: RoleText(head_symbol("l", letter), "The length:"),
             of.unit: RoleText(head_symbol(letter, "1")),
         },
         gradient=Gradient(f"at the {what} of length 1", f"each {what} of length 1"),
@@ -278,8 +276,8 @@ STATE_STEP = InnerKind(
     {
         decoder.OWN_KEY: _of_token("k", "Its key:"),
         decoder.OWN_VALUE: _of_token("v", "Its value:"),
-        decoder.OWN_GATE: _of_token("α"),
-        decoder.OWN_STRENGTH: _of_token("β"),
+        decoder.OWN_GATE: _of_token("α", "Its gate:"),
+        decoder.OWN_STRENGTH: _of_token("β", "Its share of the error:"),
         decoder.KEPT: _of_token("S′", "What the gate keeps of the state:"),
         decoder.PREDICTED: _of_token("v̂", "What the state returns for the key:"),
         decoder.ERROR: _of_token("e", "The error:"),
@@ -345,7 +343,7 @@ PART = LessonPart(
         "encoder": (GATE_STEP, STRENGTH_STEP),
         "value": (
             *(MAPPED_QUERY_STEP, UNIT_QUERY_STEP, SCALED_STEP, MAPPED_KEY_STEP, UNIT_KEY_STEP),
-            *(STATE_STEP, READ_STEP, OUTPUT_STEP),
+            *(STATE_STEP, READ_STEP, OUTPUT_STEP, CHUNK_STEP, CHUNKS_STEP),
         ),
     },
     operands={
@@ -355,6 +353,9 @@ PART = LessonPart(
         decoder.W_B: ex.Symbol("W", "B"),
         decoder.B_B: ex.Symbol("b", "B"),
     },
-    shown_alone=(decoder.GATE, decoder.STRENGTH, decoder.SCALE),
+    shown_alone=(
+        *(decoder.GATE, decoder.STRENGTH, decoder.SCALE),
+        *(decoder.OWN_GATE, decoder.OWN_STRENGTH, DECAY),
+    ),
     cached={decoder.STATE: "states"},
 )

@@ -147,6 +147,8 @@ def check(sizes: ShapeChecker, place: YamlPath, known: dict[str, Known]) -> None
     own = {"width": known["width"], "heads": Known(heads, "", "one per head")}
     if kind == "linear" and sizes.has(*place, "beta"):
         sizes.report((*place, "beta"), "expected only with kind: delta")
+    if sizes.part(*place, "normalizer") == "true" and sizes.has(*place, "chunk"):
+        sizes.report((*place, "chunk"), "expected only without a normalizer")
     if kind == "delta" and sizes.part(*place, "normalizer") == "true":
         sizes.report((*place, "normalizer"), "expected only with kind: linear")
     for key, form in (("gate", Gate), ("beta", Strength)):
@@ -170,9 +172,11 @@ def check(sizes: ShapeChecker, place: YamlPath, known: dict[str, Known]) -> None
 
 
 def _check_number(sizes: ShapeChecker, at: YamlPath, typed: Any, most: int) -> None:
-    """Report a typed gate or β that is out of range."""
+    """Report a typed gate or β that is out of range, and a gate by which a chunk cannot divide."""
     try:
         fits = 0 <= Decimal(typed) <= most
+        if "gate" in at and not Decimal(typed) and sizes.has(*at[: at.index("gate")], "chunk"):
+            sizes.report(at, "0, by which a chunk divides; expected a larger gate, or no chunk")
     except (ArithmeticError, TypeError, ValueError):
         return  # reported as no number
     if not fits:

@@ -109,7 +109,7 @@ def _why_angles(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     marks = f"Rotation marks the position{embeddings}"
     is_scaled = ctx.value(step.place, SCALED_COS)
     kept = "" if is_scaled else "; before rounding, it keeps each vector's length"
-    return (without_positions(ctx), (f"{marks}{kept}.",), *why_scaled(step, ctx))
+    return (*without_positions(ctx), (f"{marks}{kept}.",), *why_scaled(step, ctx))
 
 
 def _both_waves(step: Step, ctx: LessonContext) -> list[Block]:
