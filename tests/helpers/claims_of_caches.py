@@ -24,6 +24,8 @@ class Layers:
     latent: tuple[int, int] | None = None
     window: int | None = None
     state: bool = False
+    sums: bool = False
+    """Whether a state has a sum of keys beside it."""
 
     @property
     def owners(self) -> list[int]:
@@ -84,7 +86,7 @@ class Model:
             "grouped": (groups(each) or 0) * (d_k + d_v),
             "multi-query": d_k + d_v,
             "latent": latent,
-            "state": sum(a * b for a, b in each.heads),
+            "state": sum(a * b + a * each.sums for a, b in each.heads),
         }.get(kind, own)
         return of_layer * (ceil(each.number / 2) if kind == "shared layers" else each.number)
 
@@ -285,8 +287,8 @@ FORMS = {
         not any(each.window for each in m.layers)
     ),
     r"Shared layers: two layers at a time read the same keys and values(; the last of an odd number has its own)? \(cross-layer attention, Brandon et al\. 2024\)\.": in_pairs,
-    r"State: each head adds its tokens up in one matrix, as linear attention and the delta rule do\.": lambda m, s: (
-        True
+    r"State: each head adds its tokens up in one matrix, as linear attention and the delta rule do(; with a normalizer, it also keeps the sum of its keys)?\.": lambda m, s: (
+        bool(s[0]) == any(each.sums for each in m.layers)
     ),
     rf"For this model: ({NUMBER}) bytes × {TOKENS} = ({NUMBER}) bytes\.": whole,
     rf"Cross-attention keeps the keys and values of the encoder's tokens besides: ({NUMBER}) × (\d) bytes = ({NUMBER}) bytes for each, whatever the decoder reads\.": of_encoder,

@@ -131,7 +131,15 @@ class Caches:
         if any(each.number > 1 for each in plain):
             half = Quotient(L, Number.of(numbers.SHARING_LAYERS))
             yield CacheKind(SHARED, self._base(half), _of(plain, numbers.shared_layers))
-        yield CacheKind(STATE, Product((L, H, D_K, D_V)), _of(plain, numbers.state))
+        yield CacheKind(STATE, self._state(), _of(plain, numbers.state))
+
+    def _state(self) -> Expression | None:
+        """L × h × d_k × d_v, or L × h × (d_k × d_v + d_k) with sums of keys; None if some have."""
+        sums = {each.keeps_sums for each in self.layers}
+        if len(sums) > 1:
+            return None
+        of_head = (Sum((Product((D_K, D_V)), D_K)),) if sums.pop() else (D_K, D_V)
+        return Product((L, H, *of_head))
 
     def _base(self, layers: Expression) -> Expression | None:
         """The formula of what the model caches in some layers; None if they differ."""
@@ -223,14 +231,14 @@ def _of_layer(found: Survey, layer: int, window: int | None) -> AttentionLayers:
     """Return the widths of a layer's heads, and of the rows that parts cache."""
     keys, values = dict[int, int](), dict[int, int]()
     owners, in_place = set[int](), list[int]()
-    states: dict[tuple[int, str], tuple[int, ...]] = {}
+    states: dict[int, dict[str, tuple[int, ...]]] = {}
     for record in found.trace.records:
         output, place = record.output, record.output.place
         if (place.layer, place.sub_layer, place.encoder) != (layer, "attention", False):
             continue
         head = place.head or 0
         if is_cached_for_part(output) and place.token is not None:
-            states[head, output.role.name] = output.shape
+            states.setdefault(head, {})[output.role.name] = output.shape
         elif is_cached_for_part(output):
             in_place.append(output.shape[1])
         elif output.role is roles.VALUE:
@@ -243,7 +251,10 @@ def _of_layer(found: Survey, layer: int, window: int | None) -> AttentionLayers:
             values[head] = output.shape[1]
     heads = {head: (keys[head], width) for head, width in values.items()}
     own = tuple(heads[head] for head in sorted(owners))
-    kept = tuple(states.values())
+    kept = tuple(
+        (*sizes, *(columns for _, columns in sums))
+        for sizes, *sums in (each.values() for each in states.values())
+    )
     return AttentionLayers(1, tuple(heads.values()), own, tuple(in_place), window, kept)
 
 

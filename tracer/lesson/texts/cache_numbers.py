@@ -33,7 +33,12 @@ class AttentionLayers:
     """The widths of the rows that a part caches in place of keys and values."""
     window: int | None
     states: tuple[tuple[int, ...], ...] = ()
-    """The shapes of what a part keeps of all tokens together, in each head."""
+    """The rows and columns of each head's state, and the width of its sum of keys, if any."""
+
+    @property
+    def keeps_sums(self) -> bool:
+        """Whether sums of keys are kept besides the states."""
+        return any(sums for _, _, *sums in self.states)
 
     @property
     def alike(self) -> Widths | None:
@@ -106,7 +111,7 @@ def shared_layers(each: AttentionLayers) -> list[CachedNumbers]:
 
 
 def state(each: AttentionLayers) -> list[CachedNumbers]:
-    """Return a matrix of d_k × d_v numbers for each head, into which all tokens are added."""
+    """Return a matrix of d_k × d_v numbers for each head, to which all tokens are added."""
     return _states(each, each.states or each.heads)
 
 
@@ -148,8 +153,10 @@ def _pairs(each: AttentionLayers, heads: Iterable[Widths]) -> list[CachedNumbers
 def _states(each: AttentionLayers, shapes: Iterable[tuple[int, ...]]) -> list[CachedNumbers]:
     """Return matrices of some heads, whatever the number of tokens."""
     found = []
-    for shape, number in Counter(shapes).items():
-        sizes = ((f"{size:,}", size) for size in shape)
+    for (d_k, d_v, *sums), number in Counter(shapes).items():
+        sizes = [(f"{d_k:,}", d_k), (f"{d_v:,}", d_v)]
+        if sums:
+            sizes = [(f"({d_k:,} × {d_v:,} + {sums[0]:,})", d_k * d_v + sums[0])]
         factors = (_layers(each.number), (count(number, "head"), number), *sizes)
         found.append(CachedNumbers(factors, fixed=True))
     return found

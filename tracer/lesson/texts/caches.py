@@ -263,9 +263,11 @@ def _assumptions(found: Caches) -> Iterator[doc.Sentence]:
             f"Shared layers: two layers at a time read the same keys and values{odd} (cross-layer "
             "attention, Brandon et al. 2024).",
         )
+    sums = "; with a normalizer, it also keeps the sum of its keys"
+    more = sums * any(each.keeps_sums for each in found.layers)
     yield (
         "State: each head adds its tokens up in one matrix, as linear attention and the delta rule "
-        "do.",
+        f"do{more}.",
     )
 
 

@@ -277,7 +277,18 @@ class Survey:
         found = {0: 0, 1: 0, 2: 0}
         for each in self.matrices:
             found[degree(each.records[0])] += each.multiply_adds * each.times
+        found[0] -= self.not_for_first
+        found[1] += self.not_for_first
         return found
+
+    @cached_property
+    def not_for_first(self) -> int:
+        """Multiply-adds that the first token does not take, as there is no state to read yet."""
+        found = {1: 0, 2: 0}
+        for each in self.matrices:
+            if each.place.token in found and not each.place.encoder:
+                found[each.place.token] += each.multiply_adds * each.times
+        return max(0, found[2] - found[1])
 
     @property
     def cached(self) -> tuple[int, int]:
@@ -286,10 +297,11 @@ class Survey:
         for each in self.matrices:
             in_layer = self._caches_for_parts(each.place)
             kept = cached_by_parts() if in_layer else (roles.KEY, roles.VALUE)
-            if each.role in kept and not each.place.encoder and not each.place.token:
+            place = each.place
+            if each.role in kept and not (place.encoder or place.token or place.block):
                 rows, columns = each.value.shape
                 numbers = columns * len(each.records) * each.times
-                if each.place.sub_layer == "cross_attention":
+                if place.sub_layer == "cross_attention":
                     crossed += rows * numbers
                 else:
                     own += numbers

@@ -116,7 +116,7 @@ def _why_buckets(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     table = step.last.inputs[0]
     rows = f"Distant tokens share buckets, so the {table.shape[0]} rows of "
     shared = (rows, ctx.symbols[table.address], " are enough for a text of any length.")
-    return (without_positions(ctx), shared)
+    return (*without_positions(ctx), shared)
 
 
 def _at_the_table(step: Step, ctx: LessonContext) -> Sentence:
