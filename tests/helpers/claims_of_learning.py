@@ -136,7 +136,7 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
         where = ("experts", int(expert[2]) - 1) if expert[2] else ("shared",)
         lora = (expert[4],) if expert[4] else ()
         return ("layers", int(expert[1]) - 1, "ffn", *where, expert[3], *lora)
-    if latent := re.fullmatch(r"layer(\d+)\.(\w+)\.(latent\..+)", address):
+    if latent := re.fullmatch(r"layer(\d+)\.(\w+)\.((?:latent|gate|beta)\..+)", address):
         return ("layers", int(latent[1]) - 1, latent[2], *latent[3].split("."))
     if layer is None:
         return tuple(address.split("."))

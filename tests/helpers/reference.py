@@ -418,7 +418,7 @@ def _attention(
         query, key = (_rotate(each, angle, layout) for each in (query, key))
     rotated_query, rotated_key = query.copy(), key.copy()
     normed |= _norms_of_heads(attention, "after_rotary", query, key, has_key)
-    of_each = [(query, has_key), (key, has_key), (value, has_value)]
+    of_each = [(query, compared), (key, compared), (value, has_value)]
     projected = [[x[h][:, real[h]] for h in range(len(own))] for x, real in of_each]
     ways = (part.heads(attention, of_queries, *projected) for part in judged_parts() if part.heads)
     if (own_way := next((each for each in ways if each is not None), None)) is not None:

@@ -81,7 +81,7 @@ def head(
     scale = attention.get("scale", "sqrt")
     if scale != "none":
         if scale == "sqrt":
-            found["scaled_query.scale"] = np.sqrt(floats(q.shape[1]))
+            found["scaled_query.divisor"] = np.sqrt(floats(q.shape[1]))
         q = q / (np.sqrt(q.shape[1]) if scale == "sqrt" else float(scale))
         found["scaled_query"] = q
     n, corrects = len(k), attention["kind"] == "delta"

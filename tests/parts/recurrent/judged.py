@@ -283,6 +283,7 @@ PART = JudgedPart(
         "The share of the error:": "beta",
         "The sum of squares:": r"unit_\w+\.squares",
         "The length:": r"unit_\w+\.length",
+        "The divisor of the queries:": r"scaled_query\.divisor",
         "Its key:": "key",
         "Its value:": "value",
         "Its gate:": "gate",

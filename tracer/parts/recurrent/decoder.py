@@ -17,7 +17,9 @@ from tracer.decoder.part import AttentionContext, ComputeHead, HeadContext, Part
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
-from tracer.formula.arithmetic import ON_DEMAND
+from tracer.errors import Problem, TracerError
+from tracer.formula.arithmetic import ON_DEMAND, SHAPES
+from tracer.names import count
 from tracer.parts.recurrent import decoder_chunks as chunks
 from tracer.parts.recurrent.scenario import AttentionKeys, Gate, Strength, is_recurrent
 from tracer.scenario.layers import Attention
@@ -52,7 +54,7 @@ QUERIES, KEYS = (
     )
     for name in ("query", "key")
 )
-WIDTH, SCALE = Role("scaled_query.d_k"), Role("scaled_query.scale", RoundingRule.WORKING)
+WIDTH, SCALE = Role("scaled_query.d_k"), Role("scaled_query.divisor", RoundingRule.WORKING)
 SCALED_QUERY = Role("scaled_query")
 
 OWN_QUERY, OWN_KEY, OWN_VALUE = Role("query"), Role("key"), Role("value")
@@ -91,7 +93,12 @@ def gates(tape: Tape, at: AttentionContext, before: Sources) -> Sources:
             at.recorded[role] = tape.given(role, typed[0], ())
         else:
             tokens = before.queries if isinstance(before.queries, Axis) else before.queries.axes[0]
-            own = typed[first : first + len(tokens.labels)]
+            last = first + len(tokens.labels)
+            if last > len(typed) and tape.arithmetic is not SHAPES:
+                message = f"{count(len(typed), 'number')}, but the text is longer now"
+                place = (*tape.place.yaml_path, role.name)
+                raise TracerError(Problem(message, address=tape.address(role), yaml_path=place))
+            own = typed[first:last]
             at.recorded[role] = tape.given(role, own, (tokens,))
     return before
 

@@ -170,7 +170,7 @@ SCALED_STEP = InnerKind(
     ),
     {
         decoder.WIDTH: RoleText(ex.Symbol("d", "k")),
-        decoder.SCALE: RoleText(_divisor, "The divisor:"),
+        decoder.SCALE: RoleText(_divisor, "The divisor of the queries:"),
         decoder.SCALED_QUERY: RoleText(head_symbol("Q", "s")),
     },
     gradient=Gradient("at the scaled query", "each scaled query"),

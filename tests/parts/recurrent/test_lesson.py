@@ -1,0 +1,156 @@
+"""The texts of states: every format, sentences, a cache, sizes, programs, edits of a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.helpers.command import printed
+from tests.helpers.continuity import violations
+from tests.helpers.evaluated import RUNNER, Compared, compare
+from tests.helpers.scenario_yaml import to_yaml
+from tests.helpers.script_in_node import Script, needs_node, running
+from tests.helpers.truth import false_equations
+from tests.lesson.test_every_claim import wrong
+from tests.parts.recurrent.test_decoder import SMALL, drawn
+
+GATED = to_yaml({**drawn(3), "rounding": {}})
+"""The delta rule with a gate, β and keys of length 1."""
+LINEAR = to_yaml({**drawn(4), "rounding": {}})
+CHUNKED = SMALL.replace("beta: 0.5", "beta: 0.5\n    chunk: 2")
+
+
+def joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("words", [
+    ("run", "-", "--vary", "1"),
+    ("tutorial", "-", "--format", "latex", "--standalone"),
+    ("tutorial", "-", "--train", "--blanks"),
+    ("tutorial", "-", "--detail", "short"),
+    ("run", "-", "--detail", "normal"),
+    ("lens", "-"),
+    ("steps", "-", "--names"),
+    ("run", "-", "--format", "json"),
+    ("value", "layer1.attention.head1.token2.state[1,1]", "-s", "-"),
+    ("attribute", "logits[b,a]", "-s", "-"),
+])  # fmt: skip
+@pytest.mark.parametrize("scenario", [GATED, LINEAR], ids=["delta", "linear"])
+def test_every_text_is_written(words: tuple[str, ...], scenario: str) -> None:
+    assert printed(*words, stdin=scenario)
+
+
+@pytest.mark.parametrize("carry", ["line", "step", "never"])
+@pytest.mark.parametrize("seed", [3, 4])
+def test_texts_are_true(seed: int, carry: str) -> None:
+    spec = {**drawn(seed, tokens=3), "rounding": {"carry": carry}}
+    text = printed("run", "-", stdin=to_yaml(spec))
+    assert false_equations(text) == []
+    assert carry == "never" or violations(text) == []
+    assert wrong("tutorial", spec) == []
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_sentences_of_the_backward_pass_are_true(seed: int) -> None:
+    spec = drawn(seed, tokens=3)
+    del spec["rounding"]
+    assert wrong("train", spec) == []
+
+
+HEAD = "{W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}"
+OVERWRITTEN = """\
+tokens: [a, b, c, d]
+layers:
+- attention:
+    kind: delta
+    scale: none
+    heads:
+    - {Q: [[1, 0], [1, 0], [1, 0], [1, 0]], K: [[1, 0], [0, 1], [1, 0], [1, 0]], V: V}
+rounding: {decimals: 2}
+"""
+
+
+def test_a_value_is_replaced_for_an_equal_key() -> None:
+    """Without a gate, with β of 1 and keys of length 1, the state returns the newest value."""
+    text = OVERWRITTEN.replace("V: V", "V: [[1], [2], [3], [3]]")
+    said = joined(printed("run", "-", stdin=text))
+    for name in "abc":
+        assert f"The state now returns the value of “{name}” for its key." in said
+    assert "The state already returns the value of “d” for its key: nothing changes." in said
+    weak = text.replace("kind: delta", "kind: delta\n    beta: 0.5")
+    assert "now returns" not in joined(printed("run", "-", stdin=weak))
+    longer = text.replace("[0, 1]", "[0, 2]")
+    assert "value of “b” for its key" not in joined(printed("run", "-", stdin=longer))
+
+
+def test_a_gate_of_0_forgets_all_tokens() -> None:
+    text = OVERWRITTEN.replace("V: V", "V: [[1], [2], [3], [3]]")
+    said = joined(
+        printed("run", "-", stdin=text.replace("kind: delta", "kind: linear\n    gate: 0"))
+    )
+    assert "The gate is 0: the state forgets all tokens before." in said
+    said = joined(printed("run", "-", stdin=text.replace("scale", "gate: 1\n    scale")))
+    assert "The gate is 1: the state forgets nothing." in said
+
+
+def test_both_forms_are_equal() -> None:
+    said = joined(printed("run", "-", stdin=CHUNKED))
+    assert "All numbers are equal to those of O, computed token by token." in said
+    rough = CHUNKED.replace("gate: 0.5", "gate: 0.7") + "rounding: {carry: line, decimals: 1}\n"
+    assert "computed token by token. As printed, they differ by at most" in joined(
+        printed("run", "-", stdin=rough)
+    )
+    linear = SMALL.replace("kind: delta", "kind: linear").replace("    beta: 0.5\n", "")
+    said = joined(printed("run", "-", stdin=linear.replace("    gate: 0.5\n", "")))
+    assert "causal attention whose weights are the scores themselves, without a softmax." in said
+    assert "without a softmax" not in joined(printed("run", "-", stdin=linear))
+
+
+def test_a_cache_keeps_the_state() -> None:
+    """d_k · d_v numbers for each head, in place of d_k + d_v for each token."""
+    spec = drawn(1)
+    attention = spec["layers"][0]["attention"]
+    sizes = [(len(h["W_K"][0]), len(h["W_V"][0])) for h in attention["heads"]]
+    kept, each = sum(d_k * d_v for d_k, d_v in sizes), sum(map(sum, sizes))
+    found = json.loads(printed("shapes", "-", "--format", "json", stdin=to_yaml(spec)))["cache"]
+    assert (found["per_token"], found["states"], found["all"]) == (0, kept, kept)
+    text = joined(printed("shapes", "-", stdin=to_yaml(spec)))
+    assert f"The states have {kept} numbers, whatever the number of tokens." in text
+    first = next(n for n in range(1, 99) if n * each > kept)
+    assert f"would have {each} for each token: from {first} token" in text
+    turn = ("generate", "-", "--kv-cache", "--start", "a", "--max-tokens", "2")
+    assert "the states of “a” are reused from earlier turns" in joined(
+        printed(*turn, stdin=to_yaml(spec))
+    )
+
+
+@pytest.mark.parametrize("scenario", [GATED, LINEAR, CHUNKED], ids=["delta", "linear", "chunked"])
+def test_programs_compute_the_numbers(scenario: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    code = ("run", "-", "--code", "numpy", "--format", "code")
+    path.write_text(printed(*code, stdin=scenario), encoding="utf-8")
+    found: dict[str, object] = {}
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), found)
+    values = json.loads(printed("run", "-", "--format", "json", stdin=scenario))["values"]
+    output = next(np.array(v["data"], float) for v in values if v["address"] == "output")
+    np.testing.assert_allclose(np.array(found["y"], float), output, atol=2e-2)
+
+
+@pytest.fixture(scope="module")
+def script() -> Iterator[Script]:
+    with running(RUNNER) as started:
+        yield started
+
+
+@needs_node
+@pytest.mark.parametrize("scenario", [GATED, LINEAR, CHUNKED], ids=["delta", "linear", "chunked"])
+def test_edits_of_a_page(scenario: str, script: Script) -> None:
+    found = Compared()
+    compare(script, scenario, Random(1), 6, found)
+    assert found.faults == [] and found.states > 3
