@@ -23,6 +23,9 @@ class Layers:
     reads: tuple[int, ...]
     latent: tuple[int, int] | None = None
     window: int | None = None
+    state: bool = False
+    sums: bool = False
+    """Whether a state has a sum of keys beside it."""
 
     @property
     def owners(self) -> list[int]:
@@ -61,23 +64,29 @@ class Model:
             n = min(tokens, window) if kind == "windowed" else tokens
             if kind == "this model" and each.window:
                 n = min(tokens, each.window)
-            found += self.numbers(each, kind) * (1 if kind == "state" else n)
+            is_fixed = kind == "state" or (kind == "this model" and each.state)
+            found += self.numbers(each, kind) * (1 if is_fixed else n)
         return found * self.size
 
     def per_token(self, kind: str) -> int:
-        return sum(self.numbers(each, kind) for each in self.layers if kind != "state")
+        layers = [] if kind == "state" else self.layers
+        if kind == "this model":
+            layers = [each for each in layers if not each.state]
+        return sum(self.numbers(each, kind) for each in layers)
 
     def numbers(self, each: Layers, kind: str) -> int:
         d_k, d_v = each.heads[0]
         own = sum(sum(each.heads[head]) for head in each.owners)
         own = sum(each.latent) if each.latent else own
         latent = sum(each.latent) if each.latent else 4 * d_k + ceil(d_k / 2)
+        if each.state and kind == "this model":
+            kind = "state"
         of_layer = {
             "multi-head": sum(a + b for a, b in each.heads),
             "grouped": (groups(each) or 0) * (d_k + d_v),
             "multi-query": d_k + d_v,
             "latent": latent,
-            "state": sum(a * b for a, b in each.heads),
+            "state": sum(a * b + a * each.sums for a, b in each.heads),
         }.get(kind, own)
         return of_layer * (ceil(each.number / 2) if kind == "shared layers" else each.number)
 
@@ -98,6 +107,8 @@ class Model:
 
 
 def name_of(each: Layers) -> str:
+    if each.state:
+        return "state"
     if each.window:
         return "windowed"
     if each.latent:
@@ -170,7 +181,8 @@ def dimensions(model: Model, said: list[str]) -> bool:
             each.latent
             and f", which share cached rows of {each.latent[0]} and {each.latent[1]} numbers for each token"
         )
-        few = len(each.owners) < len(each.heads) and not each.latent
+        shown = ", each of which keeps a state" if each.state else shown
+        few = len(each.owners) < len(each.heads) and not each.latent and not each.state
         d_k, d_v = each.heads[0]
         widths = f"A key has {d_k} number{'s' * (d_k > 1)}, a value {d_v}."
         alike = len({*each.heads}) == 1
@@ -248,7 +260,7 @@ FORMS = {
     r"A cache keeps what attention reads of earlier tokens, so that it is not computed again for each generated token\. This text compares what kinds of attention keep, with the dimensions of this model\.": lambda m, s: (
         True
     ),
-    rf"({NUMBER}) layers? ha(?:s|ve) attention with ({NUMBER}) heads?(, which share cached rows of {NUMBER} and {NUMBER} numbers for each token)?(?:, of which ({NUMBER}) ha(?:s|ve) keys and values of (?:its|their) own)?(?:; the window is {TOKENS})?\. (A key has .*|The heads have different widths, so they cannot share keys and values\.)": dimensions,
+    rf"({NUMBER}) layers? ha(?:s|ve) attention with ({NUMBER}) heads?(, which share cached rows of {NUMBER} and {NUMBER} numbers for each token|, each of which keeps a state)?(?:, of which ({NUMBER}) ha(?:s|ve) keys and values of (?:its|their) own)?(?:; the window is {TOKENS})?\. (A key has .*|The heads have different widths, so they cannot share keys and values\.)": dimensions,
     r"Each number takes (\d) bytes, (as float16 or bfloat16|like the weights in the file)\.": lambda m, s: (
         int(s[0]) == m.size
     ),
@@ -275,8 +287,8 @@ FORMS = {
         not any(each.window for each in m.layers)
     ),
     r"Shared layers: two layers at a time read the same keys and values(; the last of an odd number has its own)? \(cross-layer attention, Brandon et al\. 2024\)\.": in_pairs,
-    r"State: each head adds its tokens up in one matrix, as linear attention and the delta rule do\.": lambda m, s: (
-        True
+    r"State: each head adds its tokens up in one matrix, as linear attention and the delta rule do(; with a normalizer, it also keeps the sum of its keys)?\.": lambda m, s: (
+        bool(s[0]) == any(each.sums for each in m.layers)
     ),
     rf"For this model: ({NUMBER}) bytes × {TOKENS} = ({NUMBER}) bytes\.": whole,
     rf"Cross-attention keeps the keys and values of the encoder's tokens besides: ({NUMBER}) × (\d) bytes = ({NUMBER}) bytes for each, whatever the decoder reads\.": of_encoder,

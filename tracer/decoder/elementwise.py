@@ -326,6 +326,30 @@ class Penalize(Elementwise):
 
 
 @dataclass(frozen=True)
+class BucketOfDistance(Elementwise):
+    """e + (k - e) ln(d / e) / ln(m / e): the bucket of a distance d before it is rounded down.
+
+    e is the first of the distances that share buckets, k the number of buckets, and m the distance
+    from which on all share the last one (Raffel et al. 2020).
+    """
+
+    name = "bucket_of_distance"
+    exact: int
+    buckets: int
+    max_distance: int
+
+    def expression(self) -> ex.Expression:
+        exact, furthest = ex.Number.of(self.exact), ex.Number.of(self.max_distance)
+        of_exact: tuple[ex.Expression, ...] = (A, furthest)
+        if self.exact > 1:
+            of_exact = (ex.Quotient(A, exact), ex.Quotient(furthest, exact))
+        longer, longest = (ex.Call("ln", (each,)) for each in of_exact)
+        shared = self.buckets - self.exact
+        wider: ex.Expression = longer if shared == 1 else ex.Product((ex.Number.of(shared), longer))
+        return ex.Sum((exact, ex.Quotient(wider, longest)))
+
+
+@dataclass(frozen=True)
 class Adapt(Elementwise):
     """a + α b / r: frozen weights and a product of rank r (Hu et al. 2021)."""
 

@@ -196,7 +196,34 @@ class Rows(Gather):
         return (Axis(tokens.name, labels, positions), *columns)
 
     def backward(self, operand: int, *shapes: Shape) -> Recorded:
-        return PlaceRows(self.rows, shapes[0][0])
+        is_repeated = len(set(self.rows)) < len(self.rows)
+        return (ByWord if is_repeated else PlaceRows)(self.rows, shapes[0][0])
+
+
+@dataclass(frozen=True)
+class LookUp(Gather):
+    """The entry of one column for each query and key, by their offset: (table, k) → (n, m).
+
+    `rows` has the row for each offset from 1 - m to m - 1. The last n of m tokens are queries.
+    """
+
+    name = "look_up"
+    rows: tuple[int, ...]
+    column: int
+    queries: int
+
+    def moves(self, *shapes: Shape) -> Iterator[Move]:
+        for query in range(self.queries):
+            yield Move(0, (self.rows_of(query), self.column), (query,))
+
+    def rows_of(self, query: int) -> tuple[int, ...]:
+        """The row of the table for each key of a query."""
+        first = self.queries - 1 - query
+        return self.rows[first : first + (len(self.rows) + 1) // 2]
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        rows = (row for query in range(self.queries) for row in self.rows_of(query))
+        return ByEntry(tuple(rows), self.column, *shapes[0])
 
 
 @dataclass(frozen=True)
@@ -615,6 +642,25 @@ class ByWord:
 
 
 @dataclass(frozen=True)
+class ByEntry:
+    """The sums of the entries of each row of a table, in one column: (n, m) → (table, columns).
+
+    `rows` has the row for each entry of the operand, row by row.
+    """
+
+    name: ClassVar[str] = "add_by_entry"
+    rows: tuple[int, ...]
+    column: int
+    table: int
+    columns: int
+
+    def entries(self, index: tuple[int, ...], width: int) -> list[tuple[int, int]]:
+        """Return the entries of an operand with so many columns that are added up."""
+        at = [i for i, row in enumerate(self.rows) if index == (row, self.column)]
+        return [divmod(i, width) for i in at]
+
+
+@dataclass(frozen=True)
 class AsRows(Gather):
     """The columns of a (d, words) as rows of the table they come from: (table, d)."""
 
@@ -688,7 +734,7 @@ Computed: TypeAlias = (
 Forward: TypeAlias = Computed | Moved | Chosen
 """Operations of the forward pass; `gradients.py` has the gradient of each."""
 
-Trained: TypeAlias = RotateBack | AccumulateGradients | ByWord | ExpertDots | SumOfSquares
+Trained: TypeAlias = RotateBack | AccumulateGradients | ByWord | ByEntry | ExpertDots | SumOfSquares
 """Operations of training that compute numbers: each has worked lines."""
 
 Recorded: TypeAlias = Forward | Trained

@@ -91,6 +91,11 @@ def _result(
             return _rotated(arithmetic, op.Rotate(layout), x[0], x[1], -x[2], part)
         case op.ByWord(words, table):
             return _by_word(arithmetic, x[0], words, table)
+        case op.ByEntry(rows, column, table, columns):
+            sums = _by_word(arithmetic, x[0].reshape(-1, 1), rows, table)
+            found = _zeros((table, columns), arithmetic, x[0])
+            found[:, [column]] = sums
+            return found
         case op.ExpertDots(tokens):
             found = _zeros((len(x[0]), len(tokens)), arithmetic, x[0])
             for expert, (own, y) in enumerate(zip(tokens, x[1:], strict=True)):

@@ -19,7 +19,12 @@ OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]
 OfTokens: TypeAlias = Literal[
     "sum over tokens",
     "sum over rows",
+    "sum over layers",
     "sum by word",
+    "sum by bucket",
+    "sum by offset",
+    "by bucket",
+    "by offset",
     "append",
     "all but the last column",
     "sum of the last column",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,15 @@ def dimensioned(draw: st.DrawFn) -> tuple[dict[str, Any], Model]:
     return spec, Model([own], context=context, source=source)
 
 
+def check_cache(found: dict[str, int], model: Model) -> None:
+    """Hold the sizes that `shapes` prints in any case against the formulas."""
+    assert found["per_token"] == model.per_token(model.own)
+    states = [each for each in model.layers if each.state]
+    assert found.get("states", 0) == sum(model.numbers(each, "state") for each in states)
+    pairs = sum(model.numbers(each, "multi-head") for each in model.layers if each.latent)
+    assert found.get("replaced_per_token", 0) == pairs
+
+
 def check(stdin: str, model: Model, *options: str) -> None:
     """Hold a text and its JSON against the formulas."""
     document = counted(stdin, *options)
@@ -143,7 +153,7 @@ def check(stdin: str, model: Model, *options: str) -> None:
         assert kind["per_token"] == {"numbers": numbers, "bytes": numbers * model.size}, name
         bytes_of = [{"tokens": n, "bytes": model.bytes(name, n)} for n in model.lengths]
         assert kind["bytes"] == bytes_of, name
-    assert found[model.own]["per_token"]["numbers"] == document["cache"]["per_token"]
+    check_cache(document["cache"], model)
     text = told(stdin, *options)
     assert false_products(text) == []
     assert len(products(text)) >= len(found)
@@ -162,7 +172,7 @@ def check(stdin: str, model: Model, *options: str) -> None:
         assert (row[0][0] == "▸") == kind["own"]
 
 
-@settings(max_examples=8, deadline=None, derandomize=True, database=None)
+@settings(max_examples=12, deadline=None, derandomize=True, database=None)
 @given(dimensioned())
 def check_random_dimensions(drawn: tuple[dict[str, Any], Model]) -> None:
     spec, model = drawn
@@ -191,6 +201,9 @@ def layer(draw: st.DrawFn) -> tuple[dict[str, Any], Layers]:
     heads = [draw(widths)] * number if alike else [draw(widths) for _ in range(number)]
     window = draw(st.sampled_from([None, None, 3, 5000]))
     latent = draw(st.sampled_from([None, None, (draw(st.integers(1, 5)), 2)]))
+    kind = draw(st.sampled_from(["softmax", "softmax", "linear", "delta"]))
+    if kind != "softmax":
+        window = latent = None
     reads, specs = list[int](), list[dict[str, Any]]()
     source = latent[0] if latent else WIDTH
     for i, (d_k, d_v) in enumerate(heads):
@@ -207,12 +220,19 @@ def layer(draw: st.DrawFn) -> tuple[dict[str, Any], Layers]:
         reads.append(i if shares is None else shares)
     attention: dict[str, Any] = {"heads": specs}
     attention["W_O"] = matrix(sum(d_v for _, d_v in heads), WIDTH)
+    sums = kind == "linear" and draw(st.booleans())
+    if kind != "softmax":
+        attention["kind"] = kind
+    if sums:
+        attention["normalizer"] = True
     if window:
         attention["mask"] = {"window": window}
     if latent:
         attention["latent"] = {"W_DKV": matrix(WIDTH, latent[0]), "W_KR": matrix(WIDTH, latent[1])}
         heads = [(d_k + latent[1], d_v) for d_k, d_v in heads]
-    return {"attention": attention}, Layers(1, tuple(heads), tuple(reads), latent, window)
+    return {"attention": attention}, Layers(
+        1, tuple(heads), tuple(reads), latent, window, kind != "softmax", sums
+    )
 
 
 @st.composite
@@ -229,13 +249,13 @@ def typed(draw: st.DrawFn) -> tuple[dict[str, Any], Model]:
     }
     together: dict[Any, int] = {}
     for _, own in repeated:
-        key = (own.heads, tuple(own.heads[i] for i in own.owners), own.latent, own.window)
+        key = (replace(own, reads=()), tuple(own.heads[i] for i in own.owners))
         together[key] = together.get(key, 0) + 1
     layers = []
     for _, own in repeated:
-        key = (own.heads, tuple(own.heads[i] for i in own.owners), own.latent, own.window)
+        key = (replace(own, reads=()), tuple(own.heads[i] for i in own.owners))
         if number := together.pop(key, 0):
-            layers.append(Layers(number, own.heads, own.reads, own.latent, own.window))
+            layers.append(replace(own, number=number))
     return spec, Model(layers)
 
 
@@ -244,6 +264,69 @@ def typed(draw: st.DrawFn) -> tuple[dict[str, Any], Model]:
 def check_random_layers(drawn: tuple[dict[str, Any], Model]) -> None:
     spec, model = drawn
     check(json.dumps(spec), model)
+
+
+GROWTH = r"With # tokens instead of #, the # multiply-adds(.*?) (four times|about twice|twice) as many(?:, # others (?:about )?twice as many)?\."
+STATES = r"The (states|states and sums of keys) have # numbers?, whatever the number of tokens\. Keys and values in their place would have # for each token: from # tokens? on, they would be more\."
+
+
+@settings(max_examples=12, deadline=None, derandomize=True, database=None)
+@given(typed())
+def test_shapes_says_what_a_state_takes(drawn: tuple[dict[str, Any], Model]) -> None:
+    """The sentences, and twice as many tokens."""
+    spec, model = drawn
+    longer = spec | {"tokens": [*spec["tokens"], *spec["tokens"]]}
+    n, more = (len(each["tokens"]) for each in (spec, longer))
+    stdins = json.dumps(spec), json.dumps(longer)
+    costs = [
+        json.loads(printed("shapes", "-", "-f", "json", stdin=stdin))["multiply_adds"]
+        for stdin in stdins
+    ]
+    text = unbroken(printed("shapes", "-", stdin=stdins[0], width=WIDE))
+    found = re.search(GROWTH.replace("#", r"([\d,]+)"), text)
+    assert found
+    said = [int((word or "0").replace(",", "")) for word in found.group(1, 2, 3, 6)]
+    times = 4 if found[5] == "four times" else 2
+    assert said[:2] == [more, n]
+    fewer = re.search(r"The first token takes ([\d,]+) fewer, because there is no state", text)
+    start = int(fewer[1].replace(",", "")) if fewer else 0
+    assert [said[2] + said[3], times * said[2] + 2 * said[3] + start] == costs
+    assert (
+        bool(fewer)
+        == ("about twice as many" in found[0])
+        == any(layer["attention"].get("kind") == "delta" for layer in spec["layers"])
+    )
+    states = [each for each in model.layers if each.state]
+    has_softmax = len(states) < len(model.layers)
+    assert (found[5] == "four times") == has_softmax
+    of_states = re.search(STATES.replace("#", r"([\d,]+)"), text)
+    assert bool(of_states) == bool(states)
+    if of_states:
+        assert (of_states[1] != "states") == any(each.sums for each in states)
+        size = sum(model.numbers(each, "state") for each in states)
+        pairs = sum(model.numbers(each, "") for each in states)
+        assert [int(word.replace(",", "")) for word in of_states.groups()[1:3]] == [size, pairs]
+        longest = int(of_states[4].replace(",", "")) - 1
+        assert pairs * longest <= size < pairs * (longest + 1)
+
+
+HEAD = {"W_Q": [[1], [1]], "W_K": [[1], [1]], "W_V": [[1, 1], [1, 1]]}
+
+
+def test_layers_keep_their_own_windows() -> None:
+    """As in Gemma, whose layers without a window are counted with that of the others."""
+    own = [None, 3, 5000]
+    layers: list[dict[str, Any]] = [{"attention": {"heads": [HEAD]}} for _ in own]
+    for layer, window in zip(layers, own, strict=True):
+        if window:
+            layer["attention"]["mask"] = {"window": window}
+    embeddings = {"a": [1, 0], "b": [0, 1]}
+    spec = {"tokens": ["a", "b"], "embeddings": embeddings, "layers": layers}
+    model = Model([Layers(1, ((1, 2),), (0,), None, window) for window in own])
+    check(json.dumps(spec), model)
+    numbers = {"windowed": 3 * (3 + 3 + 5000), "this model": 3 * (100_000 + 3 + 5000)}
+    for kind, each in numbers.items():
+        assert model.bytes(kind, 100_000) == 2 * each
 
 
 def test_random_models() -> None:

@@ -73,7 +73,9 @@ def uses(operation: op.Operation, position: int) -> int:
             return sum(each.position == position for each in operands)
         case op.Rotate() | op.RotateBack() | op.Keep() | op.MixExperts() | op.ExpertDots():
             return 2
-        case op.ByWord() | op.Stack() | op.Pick() | op.AppendColumn() | op.SumOfSquares():
+        case op.ByWord() | op.ByEntry() | op.SumOfSquares():
+            return 2
+        case op.Stack() | op.Pick() | op.AppendColumn():
             return 2
         case _:
             return 1
@@ -141,6 +143,11 @@ class Expressions:
                 pairs = f"zip({list(words)}, {self.operand(inputs[0]).text})"
                 loop = f"for word, row in {pairs}:"
                 return Statements((f"{{}} = {zeros}", loop, "    {}[word] += row"))
+            case op.ByEntry(rows, column, table, columns):
+                entries = method(self.operand(inputs[0]), "reshape", "-1").text
+                loop = f"for row, entry in zip({list(rows)}, {entries}):"
+                zeros = self.zeros((table, columns))
+                return Statements((f"{{}} = {zeros}", loop, f"    {{}}[row, {column}] += entry"))
             case op.ExpertDots(rows):
                 return self.expert_dots(rows, inputs, output)
             case op.SumOfSquares():
@@ -504,6 +511,9 @@ class Expressions:
                 return self.spread(height, width, inputs[0])
             case op.Keep(columns, others):
                 return self.kept(columns, others, inputs[0])
+            case op.LookUp(_, column, queries):
+                chosen = [list(operation.rows_of(query)) for query in range(queries)]
+                return indexed(self.operand(inputs[0]), f"{chosen}, {column}")
             case op.Stack():
                 rows = [
                     self.operand(v) if len(v.shape) > 1 else indexed(self.vector(v), "None")

@@ -81,7 +81,8 @@ def cached_by_parts() -> Mapping[Role, str]:
 def is_cached_for_part(value: Value) -> bool:
     """Whether a cache keeps the rows of a value in place of keys and values."""
     own, place = cached_by_parts(), value.place
-    return value.role in own and place.sub_layer == "attention" and not place.encoder
+    is_whole = not place.encoder and not place.block
+    return value.role in own and place.sub_layer == "attention" and is_whole
 
 
 def cached_words(trace: Trace, *, states: bool = True) -> list[str]:
@@ -92,6 +93,12 @@ def cached_words(trace: Trace, *, states: bool = True) -> list[str]:
     shown = (value for value in kept if states or not value.place.token)
     own = dict.fromkeys(cached_by_parts()[value.role] for value in shown)
     return [KEYS_AND_VALUES] * bool(others) + list(own)
+
+
+def state_words(trace: Trace) -> list[str]:
+    """What a cache keeps of all tokens together, in words."""
+    kept = (value for value in trace.values.values() if is_cached_for_part(value))
+    return list(dict.fromkeys(cached_by_parts()[each.role] for each in kept if each.place.token))
 
 
 def with_parts(kinds: tuple[StepKind, ...]) -> tuple[StepKind, ...]:

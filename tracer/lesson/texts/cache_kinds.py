@@ -127,11 +127,19 @@ class Caches:
             replace(each, window=each.window or self.window or USUAL_WINDOW) for each in self.layers
         )
         assumed = self.window is None
-        yield CacheKind(WINDOWED, self._base(L), _of(windowed, numbers.own), assumed=assumed)
+        yield CacheKind(WINDOWED, self._base(L), _of(windowed, numbers.rows), assumed=assumed)
         if any(each.number > 1 for each in plain):
             half = Quotient(L, Number.of(numbers.SHARING_LAYERS))
             yield CacheKind(SHARED, self._base(half), _of(plain, numbers.shared_layers))
-        yield CacheKind(STATE, Product((L, H, D_K, D_V)), _of(plain, numbers.state))
+        yield CacheKind(STATE, self._state(), _of(plain, numbers.state))
+
+    def _state(self) -> Expression | None:
+        """L × h × d_k × d_v, or L × h × (d_k × d_v + d_k) with sums of keys; None if some have."""
+        sums = {each.keeps_sums for each in self.layers}
+        if len(sums) > 1:
+            return None
+        of_head = (Sum((Product((D_K, D_V)), D_K)),) if sums.pop() else (D_K, D_V)
+        return Product((L, H, *of_head))
 
     def _base(self, layers: Expression) -> Expression | None:
         """The formula of what the model caches in some layers; None if they differ."""
@@ -161,6 +169,8 @@ def _of(
 
 def _kind_of(each: AttentionLayers) -> str:
     """Return the name of the kind of attention in some layers."""
+    if each.states:
+        return STATE
     if each.window is not None:
         return WINDOWED
     if each.in_place:
@@ -221,21 +231,31 @@ def _of_layer(found: Survey, layer: int, window: int | None) -> AttentionLayers:
     """Return the widths of a layer's heads, and of the rows that parts cache."""
     keys, values = dict[int, int](), dict[int, int]()
     owners, in_place = set[int](), list[int]()
+    states: dict[int, dict[str, tuple[int, ...]]] = {}
     for record in found.trace.records:
         output, place = record.output, record.output.place
         if (place.layer, place.sub_layer, place.encoder) != (layer, "attention", False):
             continue
-        if is_cached_for_part(output):
+        head = place.head or 0
+        if is_cached_for_part(output) and place.token is not None:
+            states.setdefault(head, {})[output.role.name] = output.shape
+        elif is_cached_for_part(output):
             in_place.append(output.shape[1])
-        if place.head and output.role is roles.VALUE:
-            owners.add(place.head)
-        if place.head and output.role is roles.HEAD_OUTPUT:
-            values[place.head] = output.shape[1]
-        if place.head and isinstance(record.operation, Dot):
-            keys[place.head] = record.inputs[1].shape[1]
+        elif output.role is roles.VALUE:
+            owners.add(head)
+        elif output.role is roles.QUERY:
+            keys.setdefault(head, output.shape[1])
+        if isinstance(record.operation, Dot) and head:
+            keys[head] = record.inputs[1].shape[1]
+        if head and place.token is None and output.role.name == roles.HEAD_OUTPUT.name:
+            values[head] = output.shape[1]
     heads = {head: (keys[head], width) for head, width in values.items()}
     own = tuple(heads[head] for head in sorted(owners))
-    return AttentionLayers(1, tuple(heads.values()), own, tuple(in_place), window)
+    kept = tuple(
+        (*sizes, *(columns for _, columns in sums))
+        for sizes, *sums in (each.values() for each in states.values())
+    )
+    return AttentionLayers(1, tuple(heads.values()), own, tuple(in_place), window, kept)
 
 
 def _bytes_stored(scenario: Scenario) -> int | None:

@@ -32,6 +32,13 @@ class AttentionLayers:
     in_place: tuple[int, ...]
     """The widths of the rows that a part caches in place of keys and values."""
     window: int | None
+    states: tuple[tuple[int, ...], ...] = ()
+    """The rows and columns of each head's state, and the width of its sum of keys, if any."""
+
+    @property
+    def keeps_sums(self) -> bool:
+        """Whether sums of keys are kept besides the states."""
+        return any(sums for _, _, *sums in self.states)
 
     @property
     def alike(self) -> Widths | None:
@@ -70,6 +77,11 @@ class CachedNumbers:
 
 def own(each: AttentionLayers) -> list[CachedNumbers]:
     """Return what the model itself caches."""
+    return _states(each, each.states) if each.states else rows(each)
+
+
+def rows(each: AttentionLayers) -> list[CachedNumbers]:
+    """Return the rows of the model's own heads: latent vectors, or keys and values."""
     return [_rows(each, each.in_place)] if each.in_place else _pairs(each, each.owners)
 
 
@@ -94,18 +106,13 @@ def latent(each: AttentionLayers) -> list[CachedNumbers]:
 
 
 def shared_layers(each: AttentionLayers) -> list[CachedNumbers]:
-    """Return what the model caches, once for two layers; of an odd number, the last has its own."""
-    return own(replace(each, number=-(-each.number // SHARING_LAYERS)))
+    """Return these rows, once for two layers; of an odd number, the last has its own."""
+    return rows(replace(each, number=-(-each.number // SHARING_LAYERS)))
 
 
 def state(each: AttentionLayers) -> list[CachedNumbers]:
-    """Return a matrix of d_k × d_v numbers for each head, into which all tokens are added."""
-    found = []
-    for widths, number in Counter(each.heads).items():
-        sizes = ((f"{width:,}", width) for width in widths)
-        factors = (_layers(each.number), (count(number, "head"), number), *sizes)
-        found.append(CachedNumbers(factors, fixed=True))
-    return found
+    """Return a matrix of d_k × d_v numbers for each head, to which all tokens are added."""
+    return _states(each, each.states or each.heads)
 
 
 # --- sizes ---------------------------------------------------------------------------------------
@@ -140,6 +147,18 @@ def _pairs(each: AttentionLayers, heads: Iterable[Widths]) -> list[CachedNumbers
         twice = [("2", 2)] if is_twice else []
         factors = (*twice, _layers(each.number), (count(number, "head"), number), *widths)
         found.append(CachedNumbers(factors, each.window))
+    return found
+
+
+def _states(each: AttentionLayers, shapes: Iterable[tuple[int, ...]]) -> list[CachedNumbers]:
+    """Return matrices of some heads, whatever the number of tokens."""
+    found = []
+    for (d_k, d_v, *sums), number in Counter(shapes).items():
+        sizes = [(f"{d_k:,}", d_k), (f"{d_v:,}", d_v)]
+        if sums:
+            sizes = [(f"({d_k:,} × {d_v:,} + {sums[0]:,})", d_k * d_v + sums[0])]
+        factors = (_layers(each.number), (count(number, "head"), number), *sizes)
+        found.append(CachedNumbers(factors, fixed=True))
     return found
 
 

@@ -58,7 +58,9 @@ def _dimensions(each: AttentionLayers) -> doc.Sentence:
     """Say what the heads of some layers are."""
     has = "has" if each.number == 1 else "have"
     said = f"{count(each.number, 'layer')} {has} attention with {count(len(each.heads), 'head')}"
-    if each.in_place:
+    if each.states:
+        said += ", each of which keeps a state"
+    elif each.in_place:
         rows = " and ".join(f"{width:,}" for width in each.in_place)
         said += f", which share cached rows of {rows} numbers for each token"
     elif len(each.owners) < len(each.heads):
@@ -261,9 +263,11 @@ def _assumptions(found: Caches) -> Iterator[doc.Sentence]:
             f"Shared layers: two layers at a time read the same keys and values{odd} (cross-layer "
             "attention, Brandon et al. 2024).",
         )
+    sums = "; with a normalizer, it also keeps the sum of its keys"
+    more = sums * any(each.keeps_sums for each in found.layers)
     yield (
         "State: each head adds its tokens up in one matrix, as linear attention and the delta rule "
-        "do.",
+        f"do{more}.",
     )
 
 

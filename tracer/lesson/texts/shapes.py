@@ -19,7 +19,13 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext, joined
 from tracer.lesson.steps.declared import OPERANDS
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.steps.part import KEYS_AND_VALUES, cached_words, lesson_parts, names_of
+from tracer.lesson.steps.part import (
+    KEYS_AND_VALUES,
+    cached_words,
+    lesson_parts,
+    names_of,
+    state_words,
+)
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, sizes
 from tracer.lesson.texts.overview import step_formula, what_part_does
@@ -338,19 +344,23 @@ def _near(count: int) -> str:
 
 def _growth(survey: Survey) -> Iterator[doc.Sentence]:
     stay, twice, four_times = (survey.by_degree[power] for power in (0, 1, 2))
-    n = survey.length
+    n, lacking = survey.length, survey.not_for_first
+    stay, twice = stay + lacking, twice - lacking
+    double = "about twice" if lacking or (survey.states and n == 1) else "twice"
     parts = []
     if four_times:
         what = f"{four_times:,} multiply-adds of queries with keys and of weights with values"
         parts.append(f"the {what} become four times as many")
     if twice:
         what = f"{twice:,} others" if parts else f"the {twice:,} multiply-adds become"
-        parts.append(f"{what} twice as many")
+        parts.append(f"{what} {double} as many")
     if stay and parts:
         what = " and ".join(_staying(survey))
         parts.append(f"but {stay:,}, for {what}, do not change")
     if parts:
         yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
+    if lacking:
+        yield (f"The first token takes {lacking:,} fewer, because there is no state before it.",)
     if four_times:
         yield _squared_terms(survey)
 
@@ -384,7 +394,10 @@ def _half(survey: Survey) -> int:
     n = survey.length
     stay, linear, square = (survey.by_degree[power] for power in (0, 1, 2))
     # square · m² > linear · m · n + stay · n²
-    root = isqrt((linear * n) ** 2 + 4 * square * stay * n * n)
+    under_root = (linear * n) ** 2 + 4 * square * stay * n * n
+    if under_root < 0:
+        return 1
+    root = isqrt(under_root)
     return (linear * n + root) // (2 * square) + 1
 
 
@@ -416,9 +429,11 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
         yield doc.Paragraph(said)
     if survey.states:
         size, each = survey.states, survey.replaced(by_states=True)
+        states = joined([(word,) for word in state_words(survey.trace)])
         yield doc.Paragraph(
             (
-                f"The states have {size:,} numbers, whatever the number of tokens. Keys and values "
+                *("The ", *states),
+                f" have {count(size, 'number')}, whatever the number of tokens. Keys and values "
                 f"in their place would have {each:,} for each token: from "
                 f"{_tokens(size // each + 1)} on, they would be more.",
             )

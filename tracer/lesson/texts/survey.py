@@ -26,6 +26,7 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.part import cached_by_parts, is_cached_for_part
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.sentences import AT_THE_END
 from tracer.lesson.texts.symbols import of_encoder, symbols, symbols_of_the_end
 from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
@@ -36,7 +37,7 @@ NUMBER_TYPES = {"float32": 4, "float16": 2}
 """Bytes of a number: what weights and caches are mostly kept in."""
 
 LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
-OTHER_PARTS = ("encoder", "embedding norm", "final norm", "unembedding")
+OTHER_PARTS = ("relative positions", "encoder", "embedding norm", "final norm", "unembedding")
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class SurveyedMatrix:
         if place.tower_norm:
             return place.tower_norm.replace("_", " ")
         if place.sub_layer is None:
-            return "unembedding"
+            return "unembedding" if self.step in AT_THE_END else "relative positions"
         if any(self.role in (norm.gain, norm.shift) for norm in all_norms()):
             return "norms"
         return NAMES[place.sub_layer]
@@ -276,7 +277,18 @@ class Survey:
         found = {0: 0, 1: 0, 2: 0}
         for each in self.matrices:
             found[degree(each.records[0])] += each.multiply_adds * each.times
+        found[0] -= self.not_for_first
+        found[1] += self.not_for_first
         return found
+
+    @cached_property
+    def not_for_first(self) -> int:
+        """Multiply-adds that the first token does not take, as there is no state to read yet."""
+        found = {1: 0, 2: 0}
+        for each in self.matrices:
+            if each.place.token in found and not each.place.encoder:
+                found[each.place.token] += each.multiply_adds * each.times
+        return max(0, found[2] - found[1])
 
     @property
     def cached(self) -> tuple[int, int]:
@@ -285,10 +297,11 @@ class Survey:
         for each in self.matrices:
             in_layer = self._caches_for_parts(each.place)
             kept = cached_by_parts() if in_layer else (roles.KEY, roles.VALUE)
-            if each.role in kept and not each.place.encoder and not each.place.token:
+            place = each.place
+            if each.role in kept and not (place.encoder or place.token or place.block):
                 rows, columns = each.value.shape
                 numbers = columns * len(each.records) * each.times
-                if each.place.sub_layer == "cross_attention":
+                if place.sub_layer == "cross_attention":
                     crossed += rows * numbers
                 else:
                     own += numbers

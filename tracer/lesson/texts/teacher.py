@@ -53,7 +53,17 @@ SHOWN_ALONE = (
 ALONE = (op.Given, op.TakeNumber, op.Copy)
 """What records single numbers that are shown in a line of their own."""
 
-GATHERED = (op.Select, op.Join, op.Rows, op.Keep, op.Lower, op.Collect, op.Append, Columns)
+GATHERED = (
+    op.Select,
+    op.Join,
+    op.Rows,
+    op.Keep,
+    op.LookUp,
+    op.Lower,
+    op.Collect,
+    op.Append,
+    Columns,
+)
 """Moves of entries whose results are shown inside a step."""
 
 ROUNDED_AGAIN = " are rounded again, because digits are set for them."

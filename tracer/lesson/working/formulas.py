@@ -62,6 +62,11 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Call("append", (of[0], of[1]))
         case op.DropColumn():
             return ex.Call("all but the last column", (of[0],))
+        case op.Rows() if record.inputs[0].role.parameter:
+            return ex.Call("by bucket", (of[0],))
+        case op.LookUp(_, column):
+            is_single = record.inputs[0].shape[1] == 1
+            return ex.Call("by offset", (of[0] if is_single else _column(of[0], column),))
         case op.AsRows():
             return ex.Transposed(of[0])
         case Gather() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
@@ -76,10 +81,15 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return dots[0] if len(dots) == 1 else ex.Brackets(_ends(dots))
         case op.RotateBack():
             return ex.Call("rotate back", (of[0], *_angles(of[1])))
+        case op.AccumulateGradients() if len(set(of)) == 1:
+            return ex.Call("sum over layers", (of[0],))  # which name their values alike
         case op.AccumulateGradients():
             return ex.Sum(tuple(of))
+        case op.ByEntry():
+            return ex.Call("sum by offset", (of[0],))
         case op.ByWord():
-            return ex.Call("sum by word", (of[0],))
+            is_word = record.output.axes[0].name == "word"
+            return ex.Call("sum by word" if is_word else "sum by bucket", (of[0],))
         case op.SumOfSquares():
             return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
         case _:

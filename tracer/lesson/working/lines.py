@@ -132,6 +132,8 @@ def is_worked(record: Record, index: Index) -> bool:
             return columns[index[0]] is not None
         case op.ByWord(words):
             return index[0] in words
+        case op.ByEntry(rows, column):
+            return index[1] == column and index[0] in rows
         case op.ExpertDots(rows):
             return index[0] in rows[index[1]]
         case el.DivideByScale():

@@ -100,6 +100,9 @@ class LineSides:
             case op.ByWord(words, _):
                 same = [i for i, word in enumerate(words) if word == index[0]]
                 return [sums.of_entries(inputs[0], [(i, index[1]) for i in same])]
+            case op.ByEntry():
+                looked_up = self.operation.entries(index, inputs[0].shape[1])
+                return [sums.of_entries(inputs[0], looked_up)]
             case op.SumOfSquares():
                 return sums.of_squares(inputs[0])
             case _:

@@ -357,5 +357,5 @@ PART = LessonPart(
         *(decoder.GATE, decoder.STRENGTH, decoder.SCALE),
         *(decoder.OWN_GATE, decoder.OWN_STRENGTH, DECAY, decoder.KEY_SUM),
     ),
-    cached={decoder.STATE: "states"},
+    cached={decoder.STATE: "states", decoder.KEY_SUM: "sums of keys"},
 )
