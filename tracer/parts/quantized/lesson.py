@@ -177,7 +177,7 @@ def _claim(own: QuantizedRoles) -> Claim:
         )
         size = Number(abs(error.value))
         several = np.count_nonzero(sizes == sizes[at]) > 1
-        first = ", the first time at the weight " if several else ", at the weight "
+        first = ", first at the weight " if several else ", at the weight "
         where = f" in row {errors.axes[0].labels[at[0]]} and column {errors.axes[1].labels[at[1]]}"
         return ("The largest error is ", size, first, weight, f"{where}.")
 
