@@ -11,10 +11,10 @@ from tests.helpers.rotary_of_layers import settings_of
 
 
 def rows_and_columns(part: dict[str, Any], name: str) -> tuple[int, int]:
-    """The size of a matrix as the scenario has it; LoRA keeps that of the frozen one."""
+    """The size of a matrix as the scenario has it; LoRA and quantization keep it."""
     matrix: Any = part[name]
     if isinstance(matrix, dict):
-        matrix = matrix["frozen"]
+        matrix = matrix["frozen" if "frozen" in matrix else "of"]
     return len(matrix), len(matrix[0])
 
 

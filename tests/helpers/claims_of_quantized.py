@@ -91,8 +91,10 @@ def sized(at: Judge, said: Said) -> None:
 
 
 def brought(at: Judge, _: Said) -> None:
+    exponent = np.array(at.values[f"{at.address}.exponent"]["data"], float)
     largest = np.array(at.values[f"{at.address}.largest"]["data"], float)
     scale = np.array(at.values[f"{at.address}.scale"]["data"], float)
+    assert (scale == 2.0**exponent).all()
     assert _how(at)[0] and (largest / scale >= 4).all() and (largest / scale < 8).all()
 
 
@@ -144,7 +146,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "{weights:int} {:weights?} of {bits:int} bits, with {scale:int} bits for each scale[zero: and {of_zero:int} bits for each zero point], take {total:int} bits: {about?:about }{mean:[0-9.]+} bits per weight.": sized,
     "Each scale is a power of two: divided by it, the largest absolute value of its group is at least 4 and less than 8.": brought,
-    "A group of zeros has the smallest scale, 2 to the power of -127.": of_zeros,
+    "The exponent of the scale of a group of zeros is -127, the smallest that there is.": of_zeros,
     "E2M1 has the numbers 0, 0.5, 1, 1.5, 2, 3, 4 and 6, and their negatives. A ratio becomes the nearest of them; halfway between two, it becomes 0, 1, 2 or 4, whose mantissa is even. More than 6 becomes 6.": _is(
         "mx"
     ),
