@@ -30,7 +30,7 @@ TYPED = 0.15
 ADAPTED = 0.4
 """The share of scenarios in which weights have LoRA."""
 
-QUANTIZED = 0.15
+QUANTIZED = 0.25
 """The share of scenarios in which weights are quantized."""
 
 
@@ -73,12 +73,12 @@ def plain_and_written(
         start_with_typed_heads(spec, of_heads)
     scale_rotary(spec, random.Random(f"scaling {spec}"))
     rotate_layers(spec, random.Random(f"rotary {number}"))
-    of_lora = random.Random(f"LoRA {number}")
-    if of_lora.random() < ADAPTED:
-        adapt(spec, of_lora)
     of_quantization = random.Random(f"quantized {number}")
     if of_quantization.random() < QUANTIZED:
         quantize(spec, of_quantization)
+    of_lora = random.Random(f"LoRA {number}")
+    if of_lora.random() < ADAPTED:
+        adapt(spec, of_lora)
     written = deepcopy(spec)
     for name, way in FORMS.items():
         if name in ways:

@@ -153,9 +153,9 @@ def _extremes(arithmetic: Arithmetic, operation: op.GroupExtreme, x: Array) -> A
         case "magnitude":
             return np.asarray(abs(groups).max(axis=(1, 3)))
         case "largest":
-            return np.asarray(np.maximum(groups.max(axis=(1, 3)), zero))
+            return np.asarray(np.maximum(zero, groups.max(axis=(1, 3))))
         case "smallest":
-            return np.asarray(np.minimum(groups.min(axis=(1, 3)), zero))
+            return np.asarray(np.minimum(zero, groups.min(axis=(1, 3))))
 
 
 def _mixed(
