@@ -172,13 +172,17 @@ def test_the_gradient_of_the_input_passes_through_the_quantized_weights() -> Non
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("quantized: {bits: 9}, of: [[1], [2]]", "W_1.quantized.bits: expected at most 8, got '9'"),
-        ("quantized: {bits: 1}, of: [[1], [2]]", "W_1.quantized.bits: expected at least 2, got '1'"),
-        ("quantized: {group: 3}, of: [[1], [2]]", "W_1: quantized.group: 3 does not divide the 2 rows"),
+        ("quantized: {bits: 9}, of: [[1], [2]]",
+         "W_1.quantized.bits: expected at most 8, got '9'"),
+        ("quantized: {bits: 1}, of: [[1], [2]]",
+         "W_1.quantized.bits: expected at least 2, got '1'"),
+        ("quantized: {group: 3}, of: [[1], [2]]",
+         "W_1: quantized.group: 3 does not divide the 2 rows"),
         ("quantized: {group: all}, of: [[1], [2]]",
          "W_1.quantized.group: expected tensor, row, column or a number of weights, such as "
          "group: 4, got 'all'"),
-        ("quantized: {group: 0}, of: [[1], [2]]", "W_1.quantized.group: expected at least 1, got '0'"),
+        ("quantized: {group: 0}, of: [[1], [2]]",
+         "W_1.quantized.group: expected at least 1, got '0'"),
         ("quantized: {kind: mxfp4, bits: 8}, of: [[1], [2]]",
          "W_1.quantized: mxfp4 has 4 bits, got bits: 8"),
         ("quantized: {kind: mxfp4, zero_point: true}, of: [[1], [2]]",
