@@ -55,7 +55,9 @@ def test_each_number_is_that_of_the_gguf_package(name: str) -> None:
         assert number and (number.row, number.column) == (row, column)
         found[row, column] = number_of(number.group, number.place)
         s = number.group.factors[0] if number.group.factors else 1
-        parts[row, column] = abs(number.group.scale * s) * 64 + abs(number.group.least or 0) * 64
+        parts[row, column] = (
+            abs(number.group.scale * s) * 64 + abs(number.group.least or Decimal(0)) * 64
+        )
     assert_allclose(found, expected, rtol=0, atol=1e-6 * parts.max())
     assert len({*expected.ravel().tolist()}) > 20
 

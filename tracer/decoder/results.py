@@ -17,8 +17,12 @@ from tracer.formula.numbers import SUMS
 TOO_UNLIKELY = "the target's probability"
 """What is too small, where a loss would be infinite."""
 
-LEAST_SCALE = SUMS.power(Decimal(2), -125)
-"""Of a block of smaller numbers, such as zeros, the scale is the smallest of E8M0, 2^-127."""
+SMALLEST_EXPONENT = -127
+"""That of the smallest scale of MXFP4, which a group of zeros has (E8M0, OCP MX v1.0)."""
+
+SMALLEST_SCALE = SUMS.power(Decimal(2), SMALLEST_EXPONENT)
+LEAST_SCALED = 4 * SMALLEST_SCALE
+"""A group of smaller numbers has the smallest scale."""
 
 NOT_COMPUTED = get_args(op.Moved | op.Chosen)
 """Operations whose results are moved numbers, or words."""
@@ -117,7 +121,7 @@ def _entries(
             scales = np.where(x[1].astype(bool), x[1], arithmetic.array(1))
             return np.asarray(compute([x[0], scales, *x[2:]], arithmetic, part))
         case el.SharedExponent():
-            least = arithmetic.array(LEAST_SCALE)
+            least = arithmetic.array(LEAST_SCALED)
             return np.asarray(compute([np.maximum(x[0], least)], arithmetic, part))
         case el.NegativeLog() if not x[0].all():
             raise Underflow(TOO_UNLIKELY)

@@ -10,7 +10,7 @@ import numpy as np
 from tracer.decoder.axes import SUBSCRIPTS
 from tracer.decoder.elementwise import DivideBy, QuantizeToE2M1, RangeScale, TwoToThe
 from tracer.decoder.operations import GroupExtreme
-from tracer.decoder.results import LEAST_SCALE
+from tracer.decoder.results import LEAST_SCALED
 from tracer.decoder.roles import W_U, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression, Number
@@ -135,7 +135,7 @@ def _of_mx(step: Step) -> tuple[Sentence, ...]:
         "nearest of them; halfway between two, it becomes 0, 1, 2 or 4, whose mantissa is even. "
         "More than 6 becomes 6."
     )
-    if not (record.output.numbers >= LEAST_SCALE).all():
+    if not (record.output.numbers >= LEAST_SCALED).all():
         zeros = "The exponent of the scale of a group of zeros is -127, the smallest that there is."
         return ((zeros,), (listed,))
     power = _record_of(step, TwoToThe)
