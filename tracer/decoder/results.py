@@ -21,7 +21,7 @@ SMALLEST_EXPONENT = -127
 """That of the smallest scale of MXFP4, which a group of zeros has (E8M0, OCP MX v1.0)."""
 
 SMALLEST_SCALE = SUMS.power(Decimal(2), SMALLEST_EXPONENT)
-LEAST_SCALED = 4 * SMALLEST_SCALE
+LEAST_SCALED = SUMS.power(Decimal(2), SMALLEST_EXPONENT + 2)
 """A group of smaller numbers has the smallest scale."""
 
 NOT_COMPUTED = get_args(op.Moved | op.Chosen)

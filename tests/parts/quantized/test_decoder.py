@@ -98,6 +98,7 @@ def test_a_group_of_zeros_stays_zero() -> None:
         found = numbers({"quantized": how, "of": zeros})
         assert not found[""][:, 0].any() and found[""][:, 1].all()
         assert found["scale"][0, 1] and (how.get("kind") or not found["scale"][0, 0])
+    assert found["exponent"].tolist() == [[-127, -2]]
 
 
 def test_a_weight_alone_in_its_group_keeps_its_number() -> None:
