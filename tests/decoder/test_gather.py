@@ -52,6 +52,7 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.PlaceRows(rows, n), [(len(rows), m)]),
         (op.PlaceColumns(column, m), [(n, m - column)]),
         (op.AppendZeros(), [(n, m)]),
+        (op.SpreadGroups(k, 2), [(n, m)]),
     ]
     return next(each for each in found if type(each[0]) is kind)
 
@@ -121,7 +122,7 @@ WITHOUT = {
     *(op.Reused, op.Append, op.Select),  # in generated texts only
     *(op.Interleave, op.Join),  # not learned; and passed through with the loss
     *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.Stack),  # of training and attributions
-    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.AppendZeros),
+    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.AppendZeros, op.SpreadGroups),
 }
 
 
@@ -151,7 +152,7 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
 
 GIVEN_AXES = {
     *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.Stack),
-    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.AppendZeros),
+    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.AppendZeros, op.SpreadGroups),
 }
 """Operations that are recorded with axes."""
 
