@@ -56,6 +56,7 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.PlaceRows(rows, n), [(len(rows), m)]),
         (op.PlaceColumns(column, m), [(n, m - column)]),
         (op.AppendZeros(), [(n, m)]),
+        (op.SpreadGroups(k, 2), [(n, m)]),
     ]
     return next(each for each in found if type(each[0]) is kind)
 
@@ -126,7 +127,7 @@ WITHOUT = {
     *(op.Lower, op.Collect),  # of chunks
     *(op.Interleave, op.Join),  # not learned; and passed through with the loss
     *(op.TakeColumn, op.TakeEntry, op.TakeEntries, op.Stack),  # of training and attributions
-    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros),
+    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros, op.SpreadGroups),
 }
 
 
@@ -156,7 +157,7 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
 
 GIVEN_AXES = {
     *(op.Collect, op.TakeColumn, op.TakeEntry, op.TakeEntries, op.TakeNumber, op.Stack),
-    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros),
+    *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros, op.SpreadGroups),
 }
 """Operations that are recorded with axes."""
 

@@ -32,14 +32,21 @@ ATTENTIONS = {
     **{"Without the mask": "unmasked.weights", "Weighted sum of the values": "output"},
 }
 LORA = "Low-rank adaptation (LoRA) of "
-ATTENTIONS |= {f"{LORA}{name}": name for name in ("W_Q", "W_K", "W_V")}
+QUANTIZED = "Quantization of "
+ATTENTIONS |= {
+    f"{what}{name}": name for what in (LORA, QUANTIZED) for name in ("W_Q", "W_K", "W_V")
+}
 OF_ALL_HEADS = {
     **{"Concatenate the heads": "concat", "Attention output": "output"},
-    f"{LORA}W_O": "W_O",
+    **{f"{LORA}W_O": "W_O", f"{QUANTIZED}W_O": "W_O"},
     **{"scale of the queries": "query_norm.gain", "scale of the keys": "key_norm.gain"},
 }
 FFN = {
-    **{f"{LORA}{name}": f"W_{i}" for i, name in enumerate(("W₁", "W₂", "W₃"), 1)},
+    **{
+        f"{what}{name}": f"W_{i}"
+        for what in (LORA, QUANTIZED)
+        for i, name in enumerate(("W₁", "W₂", "W₃"), 1)
+    },
     **{"FFN: hidden layer": "hidden", "FFN: activation": "activation"},
     **{"FFN: gate": "gated", "FFN: output": "output"},
     **{"FFN: router": "router.logits", "FFN: choice of experts": "router.weights"},
@@ -54,7 +61,7 @@ OUTSIDE = {
     **{"Angles of the positions": "position.cos"},
     **{f"Embedding {kind}": "embedding_norm" for kind in ("LayerNorm", "RMSNorm")},
     **{"Final LayerNorm": "final_norm", "Final RMSNorm": "final_norm"},
-    f"{LORA}W_U": "unembedding.W_U",
+    **{f"{LORA}W_U": "unembedding.W_U", f"{QUANTIZED}W_U": "unembedding.W_U"},
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},

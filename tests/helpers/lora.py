@@ -13,7 +13,7 @@ NUMBERS = ("0", "1", "-1", "0.5", "0.2", "1.25", "-0.75", "0.001")
 
 def adapt(spec: dict[str, Any], rng: random.Random) -> None:
     """Give most of the weights LoRA; what is trained is found where it is then."""
-    for part in _parts(spec.get("layers", []), spec.get("encoder", {}).get("layers", [])):
+    for part in parts_with_weights(spec):
         for name in WEIGHTS:
             if isinstance(part.get(name), list) and rng.random() < 0.8:
                 part[name] = _with_lora(part[name], rng)
@@ -25,9 +25,9 @@ def adapt(spec: dict[str, Any], rng: random.Random) -> None:
         trains[:] = [f"{each}*" if ".W_" in each else each for each in trains]
 
 
-def _parts(*towers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def parts_with_weights(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The sub-layers, heads and experts."""
-    for layers in towers:
+    for layers in (spec.get("layers", []), spec.get("encoder", {}).get("layers", [])):
         for layer in layers:
             for name in ("attention", "cross_attention", "ffn"):
                 yield layer.get(name, {})

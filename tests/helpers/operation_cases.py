@@ -127,6 +127,21 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
         yield el.Activate(name), [wide]
         yield el.Slope(name), [wide]
 
+    # --- quantized weights
+    yield el.Quantize((-7, 7), has_zero_point=False), [wide, share]
+    yield el.Quantize(None, has_zero_point=False), [wide, share]
+    yield el.Quantize((0, 15), has_zero_point=True), [wide, share, np.round(share * 10)]
+    yield el.QuantizeToE2M1(), [wide, share]
+    yield el.ZeroPoint(None), [wide, share]
+    yield el.ZeroPoint((0, 15)), [-wide, share]
+    yield el.Dequantize(has_zero_point=False), [wide, share]
+    yield el.Dequantize(has_zero_point=True), [wide, share, wider]
+    yield el.RangeScale(15), [wide, wider]
+    yield el.SharedExponent(), [share]
+    yield el.TwoToThe(), [np.round(wide)]
+    for of in ("magnitude", "largest", "smallest"):
+        yield op.GroupExtreme(of, n, m), [wide]
+
     # --- with a number for each row, for each column, or for all
     yield el.Subtract(), [wide, by_row]
     yield el.BelowMaximum(), [wide, by_row]

@@ -197,6 +197,34 @@ def _pick(p: Any, sums: Any, draw: Any) -> Any:
     return np.array([p.words[above[0] if above else -1]], dtype=object)
 
 
+def _rint(ratio: Any) -> Any:
+    return np.rint(np.round(np.asarray(ratio, float), 9))
+
+
+def _within(p: Any, integers: Any) -> Any:
+    return integers if p.bounds is None else np.clip(integers, *p.bounds)
+
+
+def _quantized(p: Any, w: Any, s: Any, zero: Any = 0) -> Any:
+    ratio = np.round(np.asarray(w / s, float), 9)
+    if hasattr(p, "bounds"):
+        return _within(p, np.rint(ratio) + zero)
+    numbers = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    far = abs(abs(ratio)[..., None] - numbers) + 1e-12 * (np.arange(8) % 2)
+    return np.sign(ratio) * numbers[far.argmin(axis=-1)]
+
+
+def _extreme(p: Any, w: Any) -> Any:
+    rows, columns = w.shape[0] // p.height, w.shape[1] // p.width
+    groups = w.reshape(rows, p.height, columns, p.width).transpose(0, 2, 1, 3)
+    groups = groups.reshape(rows, columns, -1)
+    if p.of == "magnitude":
+        return abs(groups).max(axis=2)
+    zero = groups[..., :1] * 0
+    both = np.concatenate([zero, groups], axis=2)
+    return both.max(axis=2) if p.of == "largest" else both.min(axis=2)
+
+
 FORMULAS: dict[str, Callable[..., Any]] = {
     # --- sums of products
     "matmul": lambda p, x, w, *bias: p.kept(x[:, :, None] * w).sum(axis=1) + sum(bias),
@@ -256,6 +284,15 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "combine": lambda p, a, b: p.a * a + p.b * b,
     "unbias": lambda p, a: a / (1 - p.beta**p.steps),
     "ratio": lambda p, a, b: a / (np.sqrt(b) + p.epsilon),
+    # --- quantized weights
+    "quantize": _quantized,
+    "zero_point": lambda p, a, s: _within(p, -_rint(a / s)),
+    "dequantize": lambda p, q, s, z=0: s * (q - z),
+    "range_scale": lambda p, a, b: (a - b) / p.parts,
+    "shared_exponent": lambda p, a: np.floor(np.log2(a.astype(float))) - 2,
+    "two_to_the": lambda p, a: 2.0 ** a.astype(float),
+    "group_extreme": _extreme,
+    "spread_groups": lambda p, a: a.repeat(p.height, axis=0).repeat(p.width, axis=1),
     # --- with a number for each row, for each column, or for all
     "subtract": lambda p, a, b: a - b[:, None],
     "below_maximum": lambda p, a, b: (a.T - _finite(b)).T,

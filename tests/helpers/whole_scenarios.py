@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.helpers.authored import words
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.lora import adapt
+from tests.helpers.quantized import quantize
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.rotary_of_layers import rotate_layers, scale_rotary
@@ -28,6 +29,9 @@ TYPED = 0.15
 
 ADAPTED = 0.4
 """The share of scenarios in which weights have LoRA."""
+
+QUANTIZED = 0.25
+"""The share of scenarios in which weights are quantized."""
 
 
 @st.composite
@@ -69,6 +73,9 @@ def plain_and_written(
         start_with_typed_heads(spec, of_heads)
     scale_rotary(spec, random.Random(f"scaling {spec}"))
     rotate_layers(spec, random.Random(f"rotary {number}"))
+    of_quantization = random.Random(f"quantized {number}")
+    if of_quantization.random() < QUANTIZED:
+        quantize(spec, of_quantization)
     of_lora = random.Random(f"LoRA {number}")
     if of_lora.random() < ADAPTED:
         adapt(spec, of_lora)

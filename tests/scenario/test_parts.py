@@ -19,6 +19,7 @@ from tests.helpers.random_scenarios import to_yaml
 from tracer.decoder.training import TrainingOptions, train
 from tracer.errors import TracerError
 from tracer.parts.lora.scenario import Lora
+from tracer.parts.quantized.scenario import Quantized
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
@@ -44,6 +45,7 @@ NOT_LEARNED = {
     ("Head", "K"),
     ("Head", "V"),
     ("Lora", "frozen"),
+    ("Quantized", "of"),
 }
 """Rows of numbers that training leaves alone."""
 
@@ -111,7 +113,7 @@ def paths(form: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[s
         if name in declared(form) and declared(form)[name].learned:
             yield (*path, name)
         for part in forms_in(field.annotation):
-            if part is not Lora:  # which takes the place of rows
+            if part not in (Lora, Quantized):  # which takes the place of rows
                 yield from paths(part, (*path, name))
 
 

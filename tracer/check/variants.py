@@ -46,6 +46,11 @@ def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
     return lambda scenario: with_parts(scenario, changed)
 
 
+def of_parts(change: Callable[[Any], Any]) -> Change:
+    """Return a change of every part of a scenario."""
+    return lambda scenario: with_parts(scenario, lambda _, part: change(part))
+
+
 def _of_norms(**settings: Any) -> Change:
     """Return a change of every norm's settings; RMSNorm has no deviation from a mean."""
 
@@ -264,6 +269,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),
     *((name, _with(kind, new)) for part in scenario_parts() for name, kind, new in part.variants),
+    *((name, of_parts(new)) for part in scenario_parts() for name, new in part.changes),
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),

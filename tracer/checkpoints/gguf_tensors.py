@@ -33,6 +33,7 @@ class TensorLocation:
 class Quantisation:
     """A storage format: `block` numbers in `size` bytes."""
 
+    name: str
     block: int
     size: int
     decoded: Callable[[NDArray[Any]], NDArray[Any]]
@@ -52,7 +53,8 @@ def tensors_at(places: Mapping[str, TensorLocation], data: Bytes, file: str) -> 
             problems.append(Problem(str(error), file, address=name))
         else:
             end = place.offset + stored.nbytes
-            tensors[name] = Tensor(file, name, place.shape, stored, quantisation.decoded)
+            kind, decoded = quantisation.name, quantisation.decoded
+            tensors[name] = Tensor(file, name, place.shape, stored, decoded, True, kind, stored)
     if problems:
         raise TracerError(*problems)
     return tensors
@@ -82,11 +84,11 @@ def _quantisation(number: int) -> Quantisation:
         block, size = GGML_QUANT_SIZES[kind]
         if kind.name in PLAIN:
             form = PLAIN[kind.name]
-            return Quantisation(block, size, lambda stored: stored.view(form))
+            return Quantisation(kind.name, block, size, lambda stored: stored.view(form))
         dequantize(np.zeros((1, size), np.uint8), kind)
     except ValueError:
         raise ValueError(f"quantisation {number}, which the gguf package does not know") from None
     except NotImplementedError:
         raise ValueError(f"{kind.name}, which the gguf package cannot read") from None
     # `dequantize` does the same for 16 rows at a time, which is slower.
-    return Quantisation(block, size, getattr(quants, kind.name).dequantize_rows)
+    return Quantisation(kind.name, block, size, getattr(quants, kind.name).dequantize_rows)

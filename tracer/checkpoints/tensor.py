@@ -46,6 +46,10 @@ class Tensor:
     """Decodes stored rows to numbers."""
     is_floats: bool = True
     """Whether the numbers are the weights themselves, not the codes of quantized weights."""
+    encoding: str = ""
+    """The name of the format of quantized numbers."""
+    encoded: Bytes | None = None
+    """The same stored rows, which stay when the tensor is decoded and kept."""
     rows_read: int = 0
     """How many rows were read, those that were read again included."""
 

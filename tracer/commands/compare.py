@@ -1,7 +1,7 @@
 """Compare two runs, and patch values of one into the other.
 
-The second run is another scenario, the same with another --text, or the same after training
-(--train). By default it is the scenario's contrast, if it has one.
+The second run is another scenario, or the same with another --text, after training (--train) or
+with quantized weights (--quantize). By default it is the scenario's contrast, if it has one.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from tracer.requests.request import Answer, Request
 from tracer.requests.resolve import Engine, Subject, run_pass
 from tracer.scenario.fields import Names
 from tracer.scenario.loading import Loaded
+from tracer.scenario.quantizing import with_quantized_weights
 from tracer.scenario.trained import FromCheckpoint
 
 ONE_SECOND_RUN = (
-    "expected one second run: another scenario, --text, --train, --pairs, or contrast in the "
-    "scenario of a trained model"
+    "expected one second run: another scenario, --text, --train, --quantize, --pairs, or contrast "
+    "in the scenario of a trained model"
 )
 
 
@@ -59,6 +60,11 @@ class Compare(options.Compared, Request):
     token: str | None = options.TOKEN
     train: bool = options.TRAIN
     steps: int | None = options.STEPS
+    quantize: str | None = values.option(
+        "Compare with the same model after quantizing its weights: to 8 or fewer bits, to mxfp4, "
+        "or as in a scenario: '{bits: 4, group: 2}'.",
+        *("HOW", values.some("8, 4, mxfp4 or '{bits: 4, group: column}'")),
+    )
     patch: tuple[str, ...] = values.option(
         "Run the first again, with the second's numbers at this address or in this token's row: "
         "layer1.ffn.output[2]. Repeat the option for several.",
@@ -88,7 +94,8 @@ class Compare(options.Compared, Request):
 
     def problems(self) -> Iterable[Problem]:
         """There are no three runs."""
-        second = (self.other is not None, self.text is not None, self.train, bool(self.pairs))
+        given = (self.other, self.text, self.quantize)
+        second = (*(each is not None for each in given), self.train, bool(self.pairs))
         if sum(second) > 1:
             yield Problem(ONE_SECOND_RUN, address="compare")
 
@@ -196,6 +203,10 @@ class Compare(options.Compared, Request):
             other = engine.load(subject)
             self._charge(engine, subject, len(other.scenario.tokens))
             return other, other.name
+        if self.quantize is not None:
+            self._charge(engine, subject, len(loaded.scenario.tokens))
+            scenario = with_quantized_weights(loaded.scenario, self.quantize)
+            return replace(loaded, scenario=scenario), f"{loaded.name}, quantized"
         if not self.train:
             return self._reading(engine, loaded, self._tokens_of_second(loaded)), loaded.name
         self._charge(engine, subject, len(loaded.scenario.tokens))

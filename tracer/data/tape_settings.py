@@ -73,8 +73,8 @@ def _about(trace: Trace, path: YamlPath) -> tuple[str, list[int]]:
             return "mask", values(lambda r: r.output.address == roles.MASK.name)
         case ("unembedding", "scale"):
             logits = (roles.LOGITS, roles.UNCAPPED_LOGITS)
-            divided = lambda r: isinstance(r.operation, el.DivideBy) and r.output.role in logits
-            return "divisor", values(divided)
+            own = [record for record in trace.records if record.output.role in logits]
+            return "divisor", values(lambda r: r in own and isinstance(r.operation, el.DivideBy))
         case (*tower, "layers", int(layer), str(sub_layer), ("activation" | "scale") as key):
 
             def is_here(record: Record) -> bool:

@@ -401,13 +401,13 @@ class QuantizeToE2M1(DivideByScale):
 
 @dataclass(frozen=True)
 class ZeroPoint(DivideByScale):
-    """round(-a / s), for the smallest number a: the integer that stands for 0."""
+    """-round(a / s), for the smallest number a: the integer that stands for 0."""
 
     name = "zero_point"
     bounds: tuple[int, int] | None
 
     def expression(self) -> ex.Expression:
-        whole = ex.Call("round", (ex.Subtotal(ex.Quotient(ex.Negative(A), B)),))
+        whole = ex.Negative(ex.Subtotal(ex.Call("round", (ex.Subtotal(ex.Quotient(A, B)),))))
         if self.bounds is None:
             return whole
         least, most = map(ex.Number.of, self.bounds)

@@ -319,7 +319,7 @@ class _BackwardPass:
                 return  # a softmax is differentiated as a whole
             case el.NegativeLogLikelihood() | op.MeanOf() | op.SumOf():
                 return  # and so is softmax with the loss
-            case op.GroupExtreme():
+            case op.GroupExtreme() | el.DivideByScale() | el.SharedExponent() | el.TwoToThe():
                 return  # quantized weights are frozen
             case op.LargestSoFar():
                 return  # a running maximum is beside the softmax that is differentiated

@@ -463,6 +463,10 @@ class SpreadGroups(Gather):
             columns = slice(j * self.width, (j + 1) * self.width)
             yield Move(0, (i, j), (rows, columns))
 
+    def group_of(self, at: tuple[int, ...]) -> tuple[int, int]:
+        """Return the index of the group of an entry."""
+        return at[0] // self.height, at[1] // self.width
+
 
 def _in_groups(axis: Axis, size: int) -> Axis:
     """An axis of groups of so many labels."""

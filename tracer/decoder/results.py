@@ -17,8 +17,12 @@ from tracer.formula.numbers import SUMS
 TOO_UNLIKELY = "the target's probability"
 """What is too small, where a loss would be infinite."""
 
-LEAST_SCALE = SUMS.power(Decimal(2), -125)
-"""Of a block of smaller numbers, such as zeros, the scale is the smallest of E8M0, 2^-127."""
+SMALLEST_EXPONENT = -127
+"""That of the smallest scale of MXFP4, which a group of zeros has (E8M0, OCP MX v1.0)."""
+
+SMALLEST_SCALE = SUMS.power(Decimal(2), SMALLEST_EXPONENT)
+LEAST_SCALED = SUMS.power(Decimal(2), SMALLEST_EXPONENT + 2)
+"""A group of smaller numbers has the smallest scale."""
 
 NOT_COMPUTED = get_args(op.Moved | op.Chosen)
 """Operations whose results are moved numbers, or words."""
@@ -122,7 +126,7 @@ def _entries(
             scales = np.where(x[1].astype(bool), x[1], arithmetic.array(1))
             return np.asarray(compute([x[0], scales, *x[2:]], arithmetic, part))
         case el.SharedExponent():
-            least = arithmetic.array(LEAST_SCALE)
+            least = arithmetic.array(LEAST_SCALED)
             return np.asarray(compute([np.maximum(x[0], least)], arithmetic, part))
         case el.NegativeLog() if not x[0].all():
             raise Underflow(TOO_UNLIKELY)
@@ -158,9 +162,9 @@ def _extremes(arithmetic: Arithmetic, operation: op.GroupExtreme, x: Array) -> A
         case "magnitude":
             return np.asarray(abs(groups).max(axis=(1, 3)))
         case "largest":
-            return np.asarray(np.maximum(groups.max(axis=(1, 3)), zero))
+            return np.asarray(np.maximum(zero, groups.max(axis=(1, 3))))
         case "smallest":
-            return np.asarray(np.minimum(groups.min(axis=(1, 3)), zero))
+            return np.asarray(np.minimum(zero, groups.min(axis=(1, 3))))
 
 
 def _mixed(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tracer.formula.normal import normal
 from tracer.formula.numbers import SUMS
-from tracer.formula.steps import OF_DECIMALS, OF_FLOATS
+from tracer.formula.steps import OF_DECIMALS, OF_FLOATS, SETTLED
 from tracer.formula.tanh import tanh
 from tracer.formula.waves import cosine, sine
 
@@ -35,6 +35,9 @@ PRECISION, GUARD = 50, 10
 LONGEST_TIE, LONGEST_FLOAT_TIE = Context(prec=40, traps=[]), Context(prec=14, traps=[])
 """A number with more digits cannot be a tie when it is printed with fewer digits."""
 
+FEWER_DECIMALS = 9
+"""Of a quotient of floats: 0.25 / 0.09999999999999999 is 2.5, which is a tie."""
+
 NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-13
 """A sum smaller than its terms times this factor has no reliable digit, and becomes 0."""
 
@@ -46,9 +49,6 @@ FEW_PRODUCTS = 32
 
 NEARLY_NOTHING = 1e-12
 """Float sums above this are not checked for rounding error, which saves time."""
-
-_SETTLED = Context(prec=40, rounding=ROUND_HALF_EVEN, traps=[])
-"""A quotient of a rounded number has fewer digits that are right than a Decimal has."""
 
 LARGEST_EXPONENT, LARGEST_FLOAT_EXPONENT = Decimal(2_000_000), 700
 """The largest exponents of e for Decimals and for floats."""
@@ -151,7 +151,7 @@ class Arithmetic:
 
     def settled(self, a: Array) -> Array:
         """The numbers without rounding errors that could move them across a tie."""
-        return a
+        return np.round(a, FEWER_DECIMALS)
 
     def normal(self, a: Array) -> Array:
         """Φ(a), the standard normal distribution's share below a."""
@@ -252,7 +252,7 @@ class Decimals(Arithmetic):
         return np.asarray(np.frompyfunc(OF_DECIMALS[name], 1, 1)(a), object)
 
     def settled(self, a: Array) -> Array:
-        return np.asarray(np.frompyfunc(_SETTLED.plus, 1, 1)(a), object)
+        return np.asarray(np.frompyfunc(SETTLED.plus, 1, 1)(a), object)
 
     def normal(self, a: Array) -> Array:
         return np.asarray(np.frompyfunc(normal, 1, 1)(a), object)
@@ -278,8 +278,7 @@ class RoundedDecimals(Decimals):
         return np.asarray(_nearest_floats(result), object)
 
     def settled(self, a: Array) -> Array:
-        nearest = np.frompyfunc(lambda number: Decimal(repr(float(number))), 1, 1)
-        return np.asarray(nearest(a), object)
+        return np.asarray(np.frompyfunc(LONGEST_FLOAT_TIE.plus, 1, 1)(a), object)
 
 
 class Shapes(Arithmetic):

@@ -21,7 +21,7 @@ from typing import assert_never
 from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
 from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
-from tracer.formula.steps import OF_DECIMALS, STEPS
+from tracer.formula.steps import OF_DECIMALS, SETTLED, STEPS
 from tracer.formula.tanh import tanh
 from tracer.formula.waves import cosine, sine
 from tracer.node import Node, nodes_in
@@ -137,8 +137,10 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
         case "Φ":
             context.flags[Inexact] |= bool(of[0])
             return normal(of[0])
-        case "round" | "floor" | "E2M1" | "abs":
-            return OF_DECIMALS[name](of[0])
+        case "round" | "floor" | "E2M1":
+            return OF_DECIMALS[name](SETTLED.plus(of[0]))
+        case "abs":
+            return abs(of[0])
         case "log2":
             power = OF_DECIMALS[name](of[0])
             context.flags[Inexact] |= power % 1 != 0

@@ -25,6 +25,10 @@ _BETWEEN = tuple((a + b) / 2 for a, b in pairwise(E2M1))
 _LONG = Context(prec=400)
 
 
+SETTLED: Final = Context(prec=40, rounding=ROUND_HALF_EVEN, traps=[])
+"""Fewer digits than computed numbers have: 0.6 / (2 / 15) is 4.5, which is a tie."""
+
+
 def round_half_even(x: Decimal) -> Decimal:
     """Return the nearest whole number, of two equally near ones the even one; no −0."""
     return x.quantize(Decimal(1), ROUND_HALF_EVEN, _LONG) + 0

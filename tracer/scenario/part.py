@@ -69,6 +69,8 @@ class ShapeChecker(Protocol):
 Variants: TypeAlias = tuple[tuple[str, type[BaseModel], Callable[[Any], dict[str, Any]]], ...]
 """Changes by which texts and programs differ: a name, the changed model, its new settings."""
 
+ChangesOfParts: TypeAlias = tuple[tuple[str, Callable[[Any], Any]], ...]
+
 Model = TypeVar("Model", bound=type[BaseModel])
 Keys = TypeVar("Keys", bound=Frozen)
 
@@ -121,6 +123,10 @@ class ScenarioPart:
     controls: Mapping[str, str] = field(default_factory=dict)
     """Numbers of a head that a reader of a live page can change: their keys, and their labels."""
     variants: Variants = ()
+    changes: ChangesOfParts = ()
+    """The same of models of several kinds: a name, and what returns the changed model."""
+    quantized: Callable[[Mapping[str, Any]], Callable[[Any], Any]] | None = None
+    """By settings, returns what returns a model with its weight matrices quantized."""
 
 
 @dataclass(frozen=True)

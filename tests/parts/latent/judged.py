@@ -50,10 +50,10 @@ def _with_latents(part: Scenario, rotary: bool, rng: random.Random) -> None:
 
 
 def rows_and_columns(part: dict[str, Any], name: str) -> tuple[int, int]:
-    """The size of a matrix as the scenario has it; LoRA keeps that of the frozen one."""
+    """The size of a matrix as the scenario has it; LoRA and quantization keep it."""
     matrix: Any = part[name]
     if isinstance(matrix, dict):
-        matrix = matrix["frozen"]
+        matrix = matrix["frozen" if "frozen" in matrix else "of"]
     return len(matrix), len(matrix[0])
 
 

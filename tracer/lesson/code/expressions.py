@@ -12,7 +12,7 @@ import numpy as np
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.contract import Contract
 from tracer.decoder.gather import EVERYWHERE, Gather, Places, Where
-from tracer.decoder.results import LEAST_SCALE
+from tracer.decoder.results import LEAST_SCALED
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
@@ -233,7 +233,7 @@ class Expressions:
                 of[1] = Snippet(f"{module}.where({scale} == 0, 1, {scale})")
                 return self.formula(entry, lambda operand: of[operand.position])
             case el.SharedExponent() if self.has_tiny(inputs[0]):
-                least = self.at_least(self.operand(inputs[0]), LEAST_SCALE)
+                least = self.at_least(self.operand(inputs[0]), LEAST_SCALED)
                 return self.formula(entry, lambda operand: least)
             case el.NegativeLogLikelihood(columns):
                 rows = [row for row, column in enumerate(columns) if column is not None]
@@ -280,7 +280,7 @@ class Expressions:
 
     def has_tiny(self, largest: Value) -> bool:
         """Whether a group has only weights that are too small for the scales of MXFP4."""
-        return self.reads_numbers and bool((largest.numbers < LEAST_SCALE).any())
+        return self.reads_numbers and bool((largest.numbers < LEAST_SCALED).any())
 
     def has_hidden_entry(self, value: Value) -> bool:
         """Whether a number is -∞."""

@@ -13,6 +13,7 @@ from tracer.decoder.value import Value
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Instead, RoleText, StepKind, SymbolOf
 from tracer.parts import declared
+from tracer.scenario.model import Scenario
 
 SizesOf: TypeAlias = Callable[[Value, int, int], Iterable[Sentence]]
 """A text from a value, the parameters beside it, and how many of these act on no token."""
@@ -53,6 +54,8 @@ class LessonPart:
     """What a text of shapes says where one of its roles is recorded."""
     computed_sizes: Mapping[Role, SizesOf] = field(default_factory=dict)
     """The same, where the sentences have numbers."""
+    memory: Callable[[Scenario], Sentence | None] | None = None
+    """Returns what a text of shapes says about the memory of a scenario."""
     sizes_at_a_glance: tuple[NamedSize, ...] = ()
     names: Mapping[Role, str] = field(default_factory=dict)
     """What texts of sizes call what has one of its roles, or what causes it."""

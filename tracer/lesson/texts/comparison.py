@@ -91,7 +91,9 @@ class _TextOfRuns:
         yield from alignment("texts", comparison.tokens)
         if comparison.encoder_tokens:
             yield from alignment("encoder's texts", comparison.encoder_tokens)
-        if names := comparison.not_compared:
+        own = [run.values[a] for run in comparison.runs for a in run.values]
+        inner = {v.address for v in own if v.role.of_parameters or v.role.frozen}
+        if names := [each for each in comparison.not_compared if each not in inner]:
             more = [(f"{len(names) - MOST_NAMES} more",)] if len(names) > MOST_NAMES else []
             parts = joined([*((doc.Name(each),) for each in names[:MOST_NAMES]), *more])
             yield (f"Not compared, because {ONLY_ONE}: ", *parts, ".")

@@ -22,7 +22,8 @@ from tracer.lesson.texts.teacher import Teacher
 class Stop:
     """A step by its number: its title, its goal, and a number of the followed token's to work out.
 
-    There is no such number if the result is a word, or at the end the copy of another value.
+    There is no such number if the result is a word or weights, or at the end the copy of another
+    value.
     """
 
     step: int
@@ -79,7 +80,7 @@ def _number(value: Value, head: Step, ctx: LessonContext) -> Entry | None:
 
     Keys and values of an encoder have no such row: it is that of the token attended to most.
     """
-    if value.role.words or not value.axes:
+    if value.role.words or value.role.of_parameters or not value.axes:
         return None
     row = ctx.row(value) if value.per_token else _most_read(head, ctx)
     if len(value.axes) == 1:

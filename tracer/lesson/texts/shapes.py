@@ -304,7 +304,8 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
     if survey.frozen:
         others = survey.parameters - survey.frozen
         cause = " and ".join(names_of(each.role for each in survey.matrices if each.role.frozen))
-        yield (f"{cause} freezes {survey.frozen:,} parameters; the other {others:,} can learn.",)
+        begin = f"{cause[0].upper()}{cause[1:]} freezes {survey.frozen:,} parameters"
+        yield (f"{begin}; the other {others:,} can learn.",)
     layers = survey.outline.layers
     if len(layers) != 1:
         return
@@ -418,6 +419,9 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
     types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
     yield doc.Paragraph((f"Bytes, with each number stored as {types}:",))
     yield doc.Table.of(("what", "numbers", *NUMBER_TYPES), rows)
+    for part in lesson_parts():
+        if part.memory and (said_of := part.memory(survey.trace.scenario)):
+            yield doc.Paragraph(said_of)
     if per_token and not survey.trace.scenario.looks_ahead:
         words = cached_words(survey.trace, states=False)
         spared = joined([(each,) for each in words])

@@ -15,6 +15,7 @@ from tracer.formula.expression import Number, Rest
 from tracer.lesson import document as doc
 from tracer.lesson.entries import name
 from tracer.lesson.texts.origins import Origins, chosen_by
+from tracer.lesson.texts.stored_blocks import stored_block
 from tracer.lesson.working.lines import is_worked
 from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
@@ -49,6 +50,8 @@ def why(
         )
         for back, level in enumerate(levels)
     ]
+    if in_part and (stored := stored_block(trace.pencil, entry)):
+        sections.insert(1, stored)
     if in_part and (left := origins.left_out(levels)):
         sections.append(doc.Section(None, "What is left out", (doc.Paragraph(left),)))
     return doc.Document(trace.name, f"Where {name(entry)} comes from", (), tuple(sections))

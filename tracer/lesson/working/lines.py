@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from tracer.decoder import elementwise as el, operations as op
-from tracer.decoder.results import LEAST_SCALE
+from tracer.decoder.results import LEAST_SCALED, SMALLEST_EXPONENT, SMALLEST_SCALE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index, Value
 from tracer.errors import InternalError
@@ -136,10 +136,12 @@ def is_worked(record: Record, index: Index) -> bool:
             return index[1] == column and index[0] in rows
         case op.ExpertDots(rows):
             return index[0] in rows[index[1]]
-        case el.DivideByScale():
-            return bool(record.inputs[1].read(index))  # in a group of zeros, nothing is divided
+        case el.DivideByScale() | el.Dequantize():
+            return bool(record.inputs[1].read(index) > SMALLEST_SCALE)  # no group of zeros
         case el.SharedExponent():
-            return bool(record.inputs[0].read(index) >= LEAST_SCALE)
+            return bool(record.inputs[0].read(index) >= LEAST_SCALED)
+        case el.TwoToThe():
+            return bool(record.inputs[0].read(index) > SMALLEST_EXPONENT)
         case op.TransposedMatMul() | op.ColumnTotal():
             return record.inputs[0].shape[0] > 0  # an expert may have no tokens
         case operation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias, assert_never
 
 import numpy as np
@@ -15,9 +16,11 @@ from tracer.decoder.roles import SCALE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.formula import expression as ex
+from tracer.formula.arithmetic import LONGEST_FLOAT_TIE
 from tracer.formula.evaluation import product, value
 from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
+from tracer.formula.steps import SETTLED
 from tracer.lesson import entries
 from tracer.lesson.working.formulas import slope
 from tracer.lesson.working.sums import Sums, Terms
@@ -27,6 +30,8 @@ Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.LargestSoFar | op.Tr
 
 MOST_OF_GROUP, SHOWN_OF_GROUP = 8, 4
 """A group of at most so many weights is written out; of a larger one, the largest ones."""
+
+HALF = Decimal("0.5")
 
 EXACT_DIGITS_MORE = 2
 """33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
@@ -135,6 +140,8 @@ class LineSides:
             if isinstance(operation, el.SoftmaxCrossEntropyGrad) and of.position:
                 return Number.of(int(operation.columns[self.index[0]] == self.index[1]))
             guarded = not only or of.position in only
+            if isinstance(operation, el.DivideByScale) and of.position == 1 and self._is_tie():
+                return self._scale(guard)
             at = _place(operation, of, self.index)
             return self.number(self.record.inputs[of.position], at, guard if guarded else 0)
 
@@ -144,6 +151,25 @@ class LineSides:
             return self.part(of, guard) if large else _total(of, max(limit, 0))
 
         return operation.formula.sides(operand, lambda of: self.part(of, guard), subtotal)
+
+    def _is_tie(self) -> bool:
+        """Whether a ratio is halfway between two integers, but not with its scale as printed."""
+        w, s = (entries.exact(value, self.index) for value in self.record.inputs[:2])
+        precision = SETTLED if self.pencil.decimal else LONGEST_FLOAT_TIE
+        return not self.pencil.rounds and precision.plus(w / s) % 1 in (HALF, -HALF)
+
+    def _scale(self, guard: int) -> Expression:
+        """The scale of an entry as it is computed: 0.5 / (1 / 127) is 63.5 exactly."""
+        producer, index = self.producers[self.record.inputs[1]], self.index
+        if isinstance(producer.operation, op.SpreadGroups):
+            index = producer.operation.group_of(index)
+            producer = self.producers[producer.inputs[0]]
+        if not isinstance(producer.operation, el.DivideBy | el.RangeScale):
+            return self.number(producer.output, index, guard)
+        write = LineSides(
+            self.pencil, self.producers, producer.operation, producer, index, self.terms
+        )
+        return write(guard, 0)[0]
 
     def _contracted(self, operation: Contract, guard: int, limit: int) -> list[Expression]:
         """A sum of products, or of the entries of one operand, which may be divided."""

@@ -8,9 +8,9 @@ from math import prod
 import numpy as np
 
 from tracer.decoder.axes import SUBSCRIPTS
-from tracer.decoder.elementwise import DivideBy, QuantizeToE2M1, RangeScale
+from tracer.decoder.elementwise import DivideBy, QuantizeToE2M1, RangeScale, TwoToThe
 from tracer.decoder.operations import GroupExtreme
-from tracer.decoder.results import LEAST_SCALE
+from tracer.decoder.results import LEAST_SCALED
 from tracer.decoder.roles import W_U, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression, Number
@@ -33,7 +33,9 @@ from tracer.lesson.steps.part import LessonPart
 from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.names import count
 from tracer.parts.quantized.decoder import QUANTIZED, QuantizedRoles
-from tracer.parts.quantized.scenario import BITS_OF_POWER, BITS_OF_SCALE, MX_BITS
+from tracer.parts.quantized.scenario import BITS_OF_POWER, BITS_OF_SCALE, MX_BITS, Quantized
+from tracer.scenario.model import Scenario
+from tracer.scenario.parts import parts_of
 
 TIES: Sentence = (
     "A ratio halfway between two integers becomes the even one, as in NumPy and PyTorch.",
@@ -133,14 +135,17 @@ def _of_mx(step: Step) -> tuple[Sentence, ...]:
         "nearest of them; halfway between two, it becomes 0, 1, 2 or 4, whose mantissa is even. "
         "More than 6 becomes 6."
     )
-    if (record.output.numbers >= LEAST_SCALE).all():
-        brings = (
-            "Each scale is a power of two: divided by it, the largest absolute value of its group "
-            "is at least 4 and less than 8."
-        )
-        return ((brings,), (listed,))
-    zeros = "A group of zeros has the smallest scale, 2 to the power of -127."
-    return ((zeros,), (listed,))
+    if not (record.output.numbers >= LEAST_SCALED).all():
+        zeros = "The exponent of the scale of a group of zeros is -127, the smallest that there is."
+        return ((zeros,), (listed,))
+    power = _record_of(step, TwoToThe)
+    if power is None or (power.output.numbers != power.output.computed).any():
+        return ((listed,),)  # rounded, it is no power of two
+    brings = (
+        "Each scale is a power of two: divided by it, the largest absolute value of its group is "
+        "at least 4 and less than 8."
+    )
+    return ((brings,), (listed,))
 
 
 def _size(step: Step) -> Sentence:
@@ -177,11 +182,26 @@ def _claim(own: QuantizedRoles) -> Claim:
         )
         size = Number(abs(error.value))
         several = np.count_nonzero(sizes == sizes[at]) > 1
-        first = ", the first time at the weight " if several else ", at the weight "
+        first = ", first at the weight " if several else ", at the weight "
         where = f" in row {errors.axes[0].labels[at[0]]} and column {errors.axes[1].labels[at[1]]}"
         return ("The largest error is ", size, first, weight, f"{where}.")
 
     return claim
+
+
+def _memory(scenario: Scenario) -> Sentence | None:
+    """What quantized weights take, in bytes, with their scales."""
+    every = [part for _, part in parts_of(scenario) if isinstance(part, Quantized)]
+    if not every:
+        return None
+    number, bits = sum(prod(part.shape) for part in every), sum(part.bits for part in every)
+    mean, size = trimmed(round_half_away(Decimal(bits) / number, 2)), -(-bits // 8)
+    about = "" if mean * number == bits else "about "
+    zeros = " and zero points" * any(part.quantized.zero_point for part in every)
+    return (
+        f"Of the parameters, {number:,} are quantized. With their scales{zeros}, they take "
+        f"{size:,} bytes in place of {2 * number:,} as float16: {about}{mean} bits per weight.",
+    )
 
 
 def _of(letter: str, weights: Role) -> SymbolOf:
@@ -233,5 +253,6 @@ PART = LessonPart(
         "output": (KINDS[W_U],),
     },
     operands={own.of: _of("F", weights) for weights, own in QUANTIZED.items()},
+    memory=_memory,
     names={own.of: "quantization" for own in QUANTIZED.values()},
 )

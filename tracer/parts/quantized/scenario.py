@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, model_validator
-from pydantic_core import PydanticCustomError
 
+from tracer.names import count
 from tracer.scenario import fields
 from tracer.scenario.fields import (
     OWN_MESSAGE,
@@ -132,17 +134,30 @@ class Quantized(Frozen):
     def _has_whole_groups(self) -> Self:
         if not len(self.of):  # a short form of unknown size, which is reported elsewhere
             return self
-        rows, columns = self.shape
-        height, _ = self.quantized.group_shape(rows, columns)
-        if rows % height:
-            few = f"quantized.group: {height} does not divide the {rows} rows"
-            raise PydanticCustomError("value_error", "{error}", {"error": few})
+        if self.misfit:
+            raise ValueError(self.misfit)
         return self
+
+    @property
+    def misfit(self) -> str | None:
+        """What is wrong with the size of a group, if anything."""
+        (rows, _), (height, _) = self.shape, self.group_shape
+        if rows % height == 0:
+            return None
+        return f"quantized.group: {height} does not divide the {count(rows, 'row')}"
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The rows and columns of the weights."""
         return shape_of(self.of)
+
+    @property
+    def bits(self) -> int:
+        """The bits that a file needs for the weights, their scales and their zero points."""
+        how, (rows, columns), (height, width) = self.quantized, self.shape, self.group_shape
+        groups = (rows // height) * (columns // width)
+        of_scale = BITS_OF_POWER if how.is_mx else BITS_OF_SCALE
+        return rows * columns * how.width + groups * (of_scale + how.width * how.zero_point)
 
     @property
     def group_shape(self) -> tuple[int, int]:
@@ -151,4 +166,65 @@ class Quantized(Frozen):
         return self.quantized.group_shape(rows, columns)
 
 
-PART = ScenarioPart(weights={"of": Quantized})
+MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_3", "W_2", "W_U")
+"""The weight matrices that can be quantized, by their keys."""
+
+
+def _quantizing(settings: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """Return what quantizes the weight matrices of a part of a scenario.
+
+    Those with keys of a part stay as they are.
+
+    Raises:
+        ValueError: the settings are wrong; raised by the function, if a group does not fit.
+    """
+    how = Quantization.model_validate(settings)
+
+    def quantized(part: Any) -> Any:
+        own = {name: getattr(part, name, None) for name in MATRICES}
+        plain = {name: w for name, w in own.items() if w is not None and not isinstance(w, Frozen)}
+        new = {name: Quantized.model_construct(quantized=how, of=w) for name, w in plain.items()}
+        for name, weights in new.items():
+            if message := weights.misfit:
+                raise ValueError(f"{name}: {message}")
+        return _with(part, new)
+
+    return quantized
+
+
+def _if_it_fits(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a change that leaves a part as it is if a group does not fit a matrix."""
+
+    def changed(part: Any) -> Any:
+        with suppress(ValueError):
+            return change(part)
+        return part
+
+    return changed
+
+
+def _as_they_were(part: Any) -> Any:
+    """Return a part of a scenario with weights as they were before quantization."""
+    own = {name: getattr(part, name, None) for name in MATRICES}
+    return _with(part, {name: w.of for name, w in own.items() if isinstance(w, Quantized)})
+
+
+def _with(part: Any, new: Mapping[str, Any]) -> Any:
+    return part.model_copy(update=dict(new)) if new else part
+
+
+PART = ScenarioPart(
+    weights={"of": Quantized},
+    changes=(
+        ("without quantization", _as_they_were),
+        ("with weights quantized to 8 bits", _quantizing({"bits": "8"})),
+        ("with weights quantized to 8 bits, by column", _quantizing({"group": "column"})),
+        ("with weights quantized to 4 bits", _quantizing({"bits": "4"})),
+        (
+            "with weights quantized to 4 bits, by column",
+            _quantizing({"bits": "4", "group": "column"}),
+        ),
+        ("with weights quantized to MXFP4", _if_it_fits(_quantizing({"kind": "mxfp4"}))),
+    ),
+    quantized=_quantizing,
+)

@@ -86,8 +86,10 @@ const evaluated = (e, context) => {
       return exponential(of(parts[0]), context);
     case "negative":
       return negate(of(parts[0]));
-    case "call":
-      return called(parts[0], parts.slice(1).map(of), context);
+    case "call": {
+      const [call, ...inner] = parts;
+      return called(call, inner.map((each) => (JUMPS.includes(call) ? plus(of(each), SETTLED) : of(each))), context);
+    }
     default:
       throw new Error(`${name} has no value`);
   }

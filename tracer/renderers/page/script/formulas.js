@@ -2,8 +2,10 @@
 
 // The results of operations that have a formula for each entry.
 
-/** Of a block of smaller numbers, the scale is the smallest of E8M0: 2^-125 = 2^-127 · 4. */
-const LEAST_SCALE = power(whole(2), whole(-125), contextOf(200));
+/** The exponent of the smallest scale of MXFP4, the scale, and what is at least scaled by it. */
+const SMALLEST_EXPONENT = whole(-127);
+const SMALLEST_SCALE = power(whole(2), SMALLEST_EXPONENT, contextOf(200));
+const LEAST_SCALED = multiply(whole(4), SMALLEST_SCALE, contextOf(200));
 
 /** @param {Tape} tape @param {TapeValue} value @param {TapeValue[]} inputs @param {Decimal[][]} x */
 const entries = (tape, value, inputs, x) => {
@@ -42,7 +44,7 @@ const entries = (tape, value, inputs, x) => {
       return every.map((at) => compute(at, [x[0], scales, ...x.slice(2)]));
     }
     case "shared_exponent":
-      return every.map((at) => compute(at, [x[0].map((each) => larger(each, LEAST_SCALE))]));
+      return every.map((at) => compute(at, [x[0].map((each) => larger(each, LEAST_SCALED))]));
     case "negative_log":
       return x[0].map((each) => minusLog(tape, each));
     default:

@@ -246,6 +246,9 @@ const JUMPS = ["round", "floor", "E2M1"];
 /** The positive numbers of four bits, and those halfway between neighbors. */
 const E2M1 = ["0", "0.5", "1", "1.5", "2", "3", "4", "6"].map((each) => decimal(each));
 const BETWEEN_E2M1 = ["0.25", "0.75", "1.25", "1.75", "2.5", "3.5", "5"].map((each) => decimal(each));
+/** Fewer digits than computed numbers have: 0.6 / (2 / 15) is 4.5, which is a tie. */
+const SETTLED = contextOf(40, { rounding: "half_even" });
+const SETTLED_FLOAT = contextOf(14, { rounding: "half_even" });
 const LEAST_POWER = decimal("1e-50");
 
 /** The largest whole number that is not larger. @param {Decimal} x */

@@ -34,9 +34,12 @@ const isFullyMasked = (tape, of, at) => {
   switch (operation.kind === "entry" ? operation.name : operation.kind) {
     case "quantize":
     case "zero_point":
-      return isZero(second.numbers[at]); // in a group of zeros, nothing is divided
+    case "dequantize":
+      return compare(second.numbers[at], SMALLEST_SCALE) <= 0; // a group of zeros
     case "shared_exponent":
-      return compare(first.numbers[at], LEAST_SCALE) < 0;
+      return compare(first.numbers[at], LEAST_SCALED) < 0;
+    case "two_to_the":
+      return compare(first.numbers[at], SMALLEST_EXPONENT) <= 0;
     case "share":
       return isZero(second.numbers[row]); // and nothing is divided
     case "below_maximum":

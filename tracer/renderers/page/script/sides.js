@@ -20,6 +20,7 @@ class LineSides {
    */
   constructor(tape, { of, at }, guard, places, only = []) {
     const { operation, inputs, shape } = tape.values[of];
+    this.tape = tape;
     this.values = tape.values;
     this.pencil = tape.pencil;
     this.of = of;
@@ -101,6 +102,7 @@ class LineSides {
     /** @param {Expression} operand */
     const operand = ([, position, along]) => {
       const of = this.inputs[position];
+      if (position === 1 && ["quantize", "zero_point"].includes(this.operation.name ?? "") && this.isTie()) return this.scale();
       const guard = this.only.length && !this.only.includes(position) ? 0 : this.guard;
       if (columns) return this.number(of, [this.at, columns[this.at]], guard); // of the correct word
       return this.entry({ of, at: placeAlong(along, this.at, width) }, guard);
@@ -114,6 +116,28 @@ class LineSides {
       return isLarge ? part(inner) : totalWithin(inner, Math.max(this.limit, 0));
     };
     return sidesOfFormula(formula, operand, part, subtotal);
+  }
+
+  /** Whether a ratio is halfway between two integers, but not with its scale as printed. */
+  isTie() {
+    const { rounds, tape } = this.pencil;
+    if (rounds) return false;
+    const [w, s] = this.inputs.map((of) => this.values[of].numbers[this.at]);
+    const ratio = plus(divide(w, s, evaluating()), tape.floats ? SETTLED_FLOAT : SETTLED);
+    return compare(absolute(subtract(ratio, floorOf(ratio), SUMS)), decimal("0.5")) === 0;
+  }
+
+  /** The scale of an entry as it is computed: 0.5 / (1 / 127) is 63.5 exactly. @returns {Expression} */
+  scale() {
+    let [, of] = this.inputs;
+    let at = this.at;
+    if (this.values[of].operation.kind === "gather") {
+      const { moves } = this.values[of].operation;
+      at = moves.find((/** @type {any} */ move) => move[2].includes(at))[1][0];
+      [of] = this.values[of].inputs;
+    }
+    if (!["divide_by", "range_scale"].includes(this.values[of].operation.name ?? "")) return this.entry({ of, at });
+    return new LineSides(this.tape, { of, at }, this.guard, 0).all()[0];
   }
 
   /** A sum of products, or of the entries of one operand, which may be divided. */

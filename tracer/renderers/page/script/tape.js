@@ -30,8 +30,6 @@
 
 const LARGEST_EXPONENT = 2_000_000;
 const LARGEST_FLOAT_EXPONENT = 700;
-/** A quotient of a rounded number has fewer digits that are right than a decimal has. */
-const SETTLED = contextOf(40, { rounding: "half_even" });
 /** A masked score. */
 const HIDDEN = decimal("-Infinity");
 
@@ -99,7 +97,7 @@ class Tape {
 
   /** A number without rounding errors that could move it across a tie. @param {Decimal} number */
   settled(number) {
-    return this.data.floats ? decimal(String(Number(textOf(number)))) : plus(number, SETTLED);
+    return plus(number, this.data.floats ? SETTLED_FLOAT : SETTLED);
   }
 
   /** A sum; 0 if it is only the rounding error of its terms. @param {Decimal[]} terms */

@@ -1,0 +1,141 @@
+"""The texts of quantized weights: worked lines, ties, sizes, pages, programs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.helpers.command import printed
+from tests.helpers.evaluated import RUNNER, Compared, compare
+from tests.helpers.script_in_node import needs_node, running
+from tests.helpers.truth import false_equations, needless_equations
+from tracer.lesson.code.library import Library
+
+EVERY_KIND = """\
+title: Quantized weights
+tokens: [a, b, c]
+embeddings: {a: [1, 0.5], b: [-0.5, 2], c: [0.3, -1]}
+layers:
+  - attention:
+      heads:
+        - W_Q: {quantized: {bits: 4}, of: [[1, 0.5], [0.5, -0.9]]}
+          W_K: {quantized: {bits: 8, group: row, zero_point: true}, of: [[1, 0.2], [0.4, -1]]}
+          W_V: {quantized: {kind: mxfp4}, of: [[1.3, 0.2], [0.4, -1]]}
+      W_O: {quantized: {group: column}, of: [[1, 0.2], [0.4, -1]]}
+    ffn:
+      W_1: {quantized: {bits: 4, zero_point: true}, of: [[1, 0.2, 0.6], [0.4, -1, 0]]}
+      W_2: {quantized: {bits: 4, group: 3}, of: [[1, 0], [0.25, 0], [-0.4, 0]]}
+vocabulary: [a, b]
+unembedding: {W_U: {quantized: {bits: 4, group: 2}, of: [[1, 0.3], [0.2, 1]]}}
+targets: [b, a, b]
+"""
+CARRIES = ("line", "step", "never")
+"""What the lines of each mode are judged in."""
+
+
+def text(carry: str, more: str = "") -> str:
+    return f"{EVERY_KIND}rounding: {{carry: {carry}{more}}}\n"
+
+
+@pytest.mark.parametrize("carry", CARRIES)
+def test_every_line_is_true(carry: str) -> None:
+    shown = printed("run", "-", "--detail", "full", stdin=text(carry))
+    assert shown.count("round(") > 30 and "E2M1(" in shown and "floor(log2(" in shown
+    assert false_equations(shown) == [] and needless_equations(shown) == []
+
+
+def lines_of(step: str, stdin: str) -> str:
+    return " ".join(printed("step", step, "-s", "-", stdin=stdin).split())
+
+
+def test_the_ratio_is_shown_and_its_integer() -> None:
+    """With a calculator: 0.5 / 0.1429 = 3.499, and 0.9 / 0.1429 = 6.298."""
+    shown = lines_of("quantized_W_Q", text("step"))
+    assert "d₀, q₂: round(0.5 / 0.1429) = round(3.499) = 3" in shown
+    assert "d₁, q₂: 0.1429×(-6) = -0.8574 ≈ -0.857" in shown
+
+
+def test_a_tie_is_shown_with_the_exact_scale() -> None:
+    """0.5 is 3.5 scales of 1 / 7, and 0.6 is 4.5 scales of 2 / 15: both become the even integer."""
+    shown = lines_of("quantized_W_Q", text("never"))
+    assert "round(0.5 / (1.000 / 7)) = round(3.5) = 4" in shown
+    shown = lines_of("quantized_W_1", text("never"))
+    assert "round(0.6 / ((1.000 - (-1.000)) / 15)) + 8)) = max(0, min(15, round(4.5) + 8))" in shown
+
+
+def test_a_ratio_has_as_many_digits_as_its_integer_needs() -> None:
+    """2.5004 becomes 3; with two decimals it would be 2.50, which is a tie and becomes 2."""
+    scenario = """\
+title: Close to a tie
+tokens: [a]
+embeddings: {a: [1]}
+layers: [{ffn: {W_1: {quantized: {bits: 4}, of: [[7, 2.5004]]}, W_2: [[1], [1]]}}]
+"""
+    assert "round(2.5004 / 1.000) = round(2.5004) = 3" in lines_of("quantized_W_1", scenario)
+
+
+def test_no_line_divides_by_the_scale_of_zeros() -> None:
+    shown = printed("step", "quantized_W_2", "-s", "-", stdin=text("step"))
+    assert "h₁, d₁: round" not in shown and "h₁, d₀: round(1 / 0.1429)" in shown
+    assert "h₁, d₁: 0×0" not in shown and "h₁, d₁: 0 - 0" in " ".join(shown.split())
+
+
+def test_sizes_count_what_a_scale_takes() -> None:
+    """By hand: 5 matrices of 4 weights and 2 of 6, with 1, 2, 2, 2, 1, 2 and 2 groups."""
+    bits = [4 * 4 + 16, 4 * 8 + 2 * 24, 4 * 4 + 2 * 8, 4 * 8 + 2 * 16]
+    bits += [6 * 4 + 16 + 4, 6 * 4 + 2 * 16, 4 * 4 + 2 * 16]
+    assert sum(bits) == 356
+    size, mean = -(-sum(bits) // 8), "11.13"  # 356 / 32 = 11.125
+    shown = " ".join(printed("shapes", "-", stdin=EVERY_KIND).split())
+    assert "Of the parameters, 32 are quantized. With their scales and zero points," in shown
+    taken = f"they take {size} bytes in place of 64 as float16: about {mean} bits per weight."
+    assert taken in shown
+    assert "Quantization freezes 32 parameters; the other 6 can learn." in shown
+    assert "4 weights of 4 bits, with 8 bits for each scale, take 32 bits: 8 bits per weight." in (
+        " ".join(printed("run", "-", stdin=EVERY_KIND).split())
+    )
+
+
+def test_blocks_of_mxfp4_have_a_quarter_of_a_bit_more() -> None:
+    rows = [[str((i * 7 + j) % 13 - 6) for j in range(2)] for i in range(64)]
+    typed = ", ".join(f"[{', '.join(row)}]" for row in rows)
+    scenario = f"""\
+title: Two blocks in each column
+tokens: [a]
+embeddings: {{a: [{", ".join("1" * 64)}]}}
+layers:
+  - ffn: {{W_1: {{quantized: {{kind: mxfp4}}, of: [{typed}]}}, W_2: {{random: {{columns: 64}}}}}}
+"""
+    shown = " ".join(printed("run", "-", stdin=scenario).split())
+    assert "with a scale for each group of 32 weights in a column" in shown
+    assert "128 weights of 4 bits, with 8 bits for each scale, take 544 bits: 4.25 bits" in shown
+
+
+@needs_node
+@pytest.mark.parametrize("carry", CARRIES)
+def test_a_page_computes_what_the_program_computes(carry: str) -> None:
+    found = Compared()
+    with running(RUNNER) as script:
+        compare(script, text(carry), random.Random(carry), 12, found)
+        coarse = text("line", ", decimals: 1, digits: {'*.scale': 1}")
+        compare(script, coarse, random.Random(carry), 4, found)
+    assert found.states == 18 and found.faults == []
+
+
+@pytest.mark.parametrize("library", list(Library))
+@pytest.mark.parametrize("carry", CARRIES)
+def test_the_code_prints_the_same_numbers(carry: str, library: Library) -> None:
+    from tests.helpers.programs import differences
+    from tests.helpers.traces import traced
+
+    if library is Library.PYTORCH:
+        pytest.importorskip("torch")
+    assert list(differences(traced(text(carry)), library)) == []
+
+
+def test_a_scenario_is_compared_with_its_quantized_self() -> None:
+    shown = " ".join(printed("compare", "alex", "--quantize", "2").split())
+    assert "The second run is “alex, quantized” with the same tokens." in shown
+    first = "layer1.attention.head1.W_Q"
+    assert f"First difference: {first}" in shown and f"{first}.integers" not in shown
