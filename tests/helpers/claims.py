@@ -25,6 +25,7 @@ from tests.helpers import (
     claims_of_rotary,
     claims_of_scores,
     claims_of_steps,
+    claims_of_swiglu,
     claims_of_texts,
     claims_of_tokens,
     claims_of_trained,
@@ -42,7 +43,7 @@ TABLES = (
     *(claims_of_answers, claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
     *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
     *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
-    *(claims_of_rotary, claims_of_words),
+    *(claims_of_rotary, claims_of_swiglu, claims_of_words),
 )
 
 

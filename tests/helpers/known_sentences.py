@@ -159,6 +159,8 @@ CAPTIONS: dict[str, str] = {
     "The mean of the squares:": "mean_square",
     "The second projection:": "up",
     "Each number multiplied by its gate:": "gated",
+    **{"With the limit:": r"hidden\.clamped", "With its limits:": r"up\.clamped"},
+    **{"The activation:": "activation", "Each sum multiplied by its gate:": "gated"},
     "The logits, divided by the temperature:": r"sampling\.scaled",
     "The words that are kept, the most probable first:": r"sampling\.candidates",
     "The sum of their probabilities:": r"sampling\.candidates_sum",

@@ -248,6 +248,25 @@ def _network(width: int, rng: random.Random) -> Scenario:
     return ffn
 
 
+def swiglu(spec: Scenario, rng: random.Random) -> None:
+    """SwiGLU in some networks, with small limits that often change a number."""
+    for tower in (spec, spec.get("encoder", {})):
+        for network in _parts(tower.get("layers", ()), "W_1"):
+            if rng.random() < 0.2:
+                width, hidden = len(network["W_1"]), len(network["W_1"][0])
+                network.setdefault("W_3", _matrix(width, hidden, rng))
+                network.pop("activates", None)
+                network["activation"] = "swiglu"
+                keys = {
+                    "gate_scale": (1, Decimal("1.702"), Decimal("0.5")),
+                    "gate_limit": (7, 1, Decimal("0.5"), Decimal("0.25")),
+                    "gate_offset": (0, 1, Decimal("-0.5"), 2),
+                }
+                network |= {
+                    key: rng.choice(some) for key, some in keys.items() if rng.random() < 0.6
+                }
+
+
 def _matrix(rows: int, columns: int, rng: random.Random) -> list[list[Decimal]]:
     return [_tenths(columns, rng) for _ in range(rows)]
 
@@ -274,5 +293,6 @@ PARTS: dict[str, Part] = {
     "latent": latent,
     "norms after": norms_after,
     "experts": experts,
+    "swiglu": swiglu,
     "scales": scales,
 }
