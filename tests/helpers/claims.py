@@ -16,7 +16,6 @@ from tests.helpers import (
     claims_of_blocks,
     claims_of_experts,
     claims_of_given,
-    claims_of_latents,
     claims_of_learning,
     claims_of_lora,
     claims_of_losses,
@@ -25,7 +24,6 @@ from tests.helpers import (
     claims_of_rotary,
     claims_of_scores,
     claims_of_steps,
-    claims_of_swiglu,
     claims_of_texts,
     claims_of_tokens,
     claims_of_trained,
@@ -34,16 +32,17 @@ from tests.helpers import (
 from tests.helpers.claims_due import due
 from tests.helpers.claims_of_reasons import partly_given
 from tests.helpers.judge import OF_ENCODER, SUB_LAYERS, Check, Judge, address_of, pattern_of
+from tests.helpers.judged_part import judged_parts
 from tests.helpers.known_sentences import GOALS, KNOWN, PHRASES, is_true
 from tests.helpers.sentences import spelled_out
 
 __all__ = ["FORMS", "Judge", "faults", "judged"]
 
 TABLES = (
-    *(claims_of_answers, claims_of_blocks, claims_of_experts, claims_of_given, claims_of_latents),
+    *(claims_of_answers, claims_of_blocks, claims_of_experts, claims_of_given),
     *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
     *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
-    *(claims_of_rotary, claims_of_swiglu, claims_of_words),
+    *(claims_of_rotary, claims_of_words),
 )
 
 
@@ -57,8 +56,8 @@ class Claim(NamedTuple):
 
 FORMS = [
     Claim(template, pattern_of(template), check)
-    for table in TABLES
-    for template, check in table.CLAIMS.items()
+    for table in (*(each.CLAIMS for each in TABLES), *(part.claims for part in judged_parts()))
+    for template, check in table.items()
 ]
 
 UNNUMBERED = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tests.helpers.judge import NOISE, Check, Judge, Said, as_shown, number, told_apart
+from tests.helpers.judged_part import words_of_parts
 from tests.helpers.reference import losses, reduced, shares_norm
 from tests.helpers.unembeddings import is_tied, untied
 
@@ -32,11 +34,6 @@ OF_STEPS = {
     r"shared_gate\.weight": "shared_gate",
     "scores_and_sink": "sink",
 }
-OF_LATENTS = {
-    **{r"latent": "latent.W_DKV", r"latent\.query": "latent.W_DQ"},
-    **{r"latent\.rotated_key": "latent.W_KR", r"rotary_query\.rotated": "W_QR"},
-    **{rf"latent\.{n}": f"latent.{n}.gain latent.{n}.shift" for n in ("norm", "query_norm")},
-}
 """The parameters that a step learns, by the end of the address of what it gives."""
 
 NAMES = {
@@ -46,7 +43,6 @@ NAMES = {
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
     **{f"{part}_U": f"unembedding.W_U.{part}" for part in "AB"},
     **{f"{part}{of}": f"W_{'₀₁₂₃'.index(of)}.{part}" for of in "₁₂₃" for part in "AB"},
-    **{f"W_{of}": f"latent.W_{of}" for of in ("DKV", "DQ", "KR")},
     **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
 }
 """Parameters whose symbols say something else than their names."""
@@ -76,12 +72,12 @@ def place_of(at: Judge) -> str:
 
 def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
     """The address and the index of the largest gradient of a section's parameters."""
-    is_latent = ".latent" in at.address or ".rotary_query" in at.address
-    ends = [
-        names
-        for end, names in (OF_LATENTS if is_latent else OF_STEPS).items()
-        if re.search(rf"(\.|final_|embedding_|cross_){end}$", at.address)
-    ]
+
+    def learned(table: Mapping[str, str]) -> list[str]:
+        prefix = r"(\.|final_|embedding_|cross_)"
+        return [names for end, names in table.items() if re.search(f"{prefix}{end}$", at.address)]
+
+    ends = learned(words_of_parts("learned")) or learned(OF_STEPS)
     addresses = [place_of(at) + name for names in ends for name in names.split()]
     # The sum of LoRA is no parameter.
     addresses = [address for address in addresses if f"{address}.frozen" not in at.values]
@@ -185,7 +181,10 @@ def raised(at: Judge, said: Said) -> None:
     assert found
     address, index = found
     symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱˢ")
-    named, scale = NAMES.get(symbol, symbol), at.address.removesuffix(".gain")
+    named, scale = (
+        (NAMES | words_of_parts("symbols")).get(symbol, symbol),
+        at.address.removesuffix(".gain"),
+    )
     norm = re.search(r"latent\.\w+$|\w+_norm$|norm_after$", scale)
     if norm and norm[0] not in ("embedding_norm", "final_norm"):
         named = named.replace("norm.", f"{norm[0]}.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from tests.helpers.judged_part import words_of_parts
 from tests.helpers.typed_heads import is_typed, written_tokens
 
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -30,25 +31,12 @@ ATTENTIONS = {
     },
     **{"Without the mask": "unmasked.weights", "Weighted sum of the values": "output"},
 }
-OF_LATENTS = {
-    "Latent vector": "latent",
-    "Latent vector, normalized": "latent.norm",
-    "Latent vector of the queries": "latent.query",
-    "Latent vector of the queries, normalized": "latent.query_norm",
-    "Rotary part of the keys": "latent.rotated_key",
-}
-ATTENTIONS |= {
-    "Rotary part of the query": "rotary_query.rotated",
-    "Query with its rotary part": "joined_query",
-    "Key with its rotary part": "joined_key",
-}
 LORA = "Low-rank adaptation (LoRA) of "
 ATTENTIONS |= {f"{LORA}{name}": name for name in ("W_Q", "W_K", "W_V")}
 OF_ALL_HEADS = {
     **{"Concatenate the heads": "concat", "Attention output": "output"},
     f"{LORA}W_O": "W_O",
     **{"scale of the queries": "query_norm.gain", "scale of the keys": "key_norm.gain"},
-    **OF_LATENTS,
 }
 FFN = {
     **{f"{LORA}{name}": f"W_{i}" for i, name in enumerate(("W₁", "W₂", "W₃"), 1)},
@@ -79,8 +67,6 @@ FORWARD = {
     "the encoder output": "Output of the encoder",
     "the final norm": "Final LayerNorm",
     "the embedding norm": "Embedding LayerNorm",
-    "the norm of the latent vector": "Latent vector, normalized",
-    "the norm of the latent vector of the queries": "Latent vector of the queries, normalized",
     "the norm of the queries": "Query, normalized",
     "the norm of the keys": "Key, normalized",
     "the normalized queries": "Normalized query",
@@ -464,6 +450,11 @@ def _capitalized(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
+def ends(at: Judge, ending: str) -> bool:
+    """Whether the section's result has such an address, whatever is before it."""
+    return re.search(rf"(?:^|[._]){ending}$", at.address) is not None
+
+
 def address_of(heading: str, at: Judge) -> str:
     """The address of what a section comes to."""
     where, _, title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")
@@ -471,7 +462,8 @@ def address_of(heading: str, at: Judge) -> str:
     layer = f"layer{found[1] if found else 1}."
     if gradient := re.fullmatch(r"Gradient (?:at|through) (the (.+?))( \d+|, set \d+)?", title):
         words = gradient[2] if gradient[2].startswith("norm ") else _capitalized(gradient[2])
-        forward = FORWARD.get(gradient[1], words) + (gradient[3] or "")
+        titles = FORWARD | words_of_parts("backward_titles")
+        forward = titles.get(gradient[1], words) + (gradient[3] or "")
         of = address_of(" · ".join(filter(None, (where, forward))), at)
         return f"gradient.{'loss.output' if of == 'loss' else of}"
     after = re.fullmatch(
@@ -483,21 +475,21 @@ def address_of(heading: str, at: Judge) -> str:
         if " after " in title and name == "norm" and f"{place}norm_after" in at.values:
             name = "norm_after"
         return place + name
-    if title in FFN:
+    if of_ffn := (FFN | words_of_parts("titles_of_ffn")).get(title):
         expert = re.search(r"(?:(shared) |(expert )(\d+))", where, re.IGNORECASE)
         of = "".join(filter(None, expert.groups())).lower().replace(" ", "") if expert else ""
-        return f"{layer}ffn.{of}{'.' * bool(of)}{FFN[title]}"
+        return f"{layer}ffn.{of}{'.' * bool(of)}{of_ffn}"
     crossed = "cross-attention" in where.lower()
     attention = f"{layer}{'cross_attention' if crossed else 'attention'}."
-    if title in OF_ALL_HEADS:
-        return attention + OF_ALL_HEADS[title]
+    if of_all := (OF_ALL_HEADS | words_of_parts("titles_of_attention")).get(title):
+        return attention + of_all
     if block := re.fullmatch(r"Block (\d+)|Output of all blocks", title):
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
         name = f"block{block[1]}" if block[1] else "blocks"
         return f"{attention}head{head[1] if head else 1}.{name}.output"
-    if title in ATTENTIONS:
+    if of_head := (ATTENTIONS | words_of_parts("titles_of_heads")).get(title):
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
-        at_head, name = f"{attention}head{head[1] if head else 1}.", ATTENTIONS[title]
+        at_head, name = f"{attention}head{head[1] if head else 1}.", of_head
         if title.endswith(", normalized") and f"{attention}{name}" in at.values:
             return attention + name  # of all heads together
         last = next(
@@ -509,5 +501,5 @@ def address_of(heading: str, at: Judge) -> str:
         whole = at_head + together.get(name, name)
         return whole if whole in at.values else at_head + name
     title, _, number = title.partition(", set ")
-    address = OUTSIDE.get(title, "")
+    address = (OUTSIDE | words_of_parts("titles_outside")).get(title, "")
     return f"rotary{number}.{address}" if number else address

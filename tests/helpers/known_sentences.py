@@ -16,17 +16,14 @@ from tests.helpers.claims_of_reasons import (
     part_of,
     updated,
 )
-from tests.helpers.judge import Judge
+from tests.helpers.judge import Judge, ends
+from tests.helpers.judged_part import judged_parts, words_of_parts
 
 Condition = Callable[[Judge], bool]
 
 
-def ends(at: Judge, ending: str) -> bool:
-    """Whether the section's result has such an address, whatever is before it."""
-    return re.search(rf"(?:^|[._]){ending}$", at.address) is not None
-
-
 GOALS: dict[str, str] = {
+    **words_of_parts("goals"),
     "The value is what an encoder token passes on.": r"cross_attention\.head\d+\.value",
     "Each key is rotated like the queries, by the angles of its own token.": r"head\d+\.(?:rotated_key|keys)",
     "The values of the encoder's tokens are reused from the previous turn.": r"cross_attention\.head\d+\.value",
@@ -39,6 +36,7 @@ GOALS: dict[str, str] = {
 """What a step does, with the end of its result's address: said only where this is computed."""
 
 PHRASES: dict[str, str] = {
+    **words_of_parts("phrases"),
     "The tokens as vectors.": "embedding",
     "The head's columns of the normalized queries.": "query_norm",
     "The head's columns of the normalized keys.": "key_norm",
@@ -70,14 +68,6 @@ PHRASES: dict[str, str] = {
     "The sub-layer's output plus the residual.": "residual",
     "Each token's numbers, centered and scaled.": "norm",
     "Each token's numbers, scaled.": "norm",
-    "What all keys and values are computed from.": "latent",
-    "What all queries are computed from.": r"latent\.query",
-    "The latent vector, normalized.": r"latent\.norm",
-    "The latent vector of the queries, normalized.": r"latent\.query_norm",
-    "The part of the keys that all heads share.": r"latent\.rotated_key",
-    "The part of the query that meets the rotary part of the keys.": r"rotary_query\.rotated",
-    "The query and its rotary part side by side.": "joined_query",
-    "The key and its rotary part side by side.": "joined_key",
     "The hidden units of each token.": "hidden",
     "The frozen weights plus a product of two matrices.": r"W_\w",
     "The hidden units after the activation.": "activation",
@@ -97,6 +87,7 @@ PHRASES: dict[str, str] = {
 """The same where something of the step is given."""
 
 BACKWARD: dict[str, str] = {
+    **words_of_parts("backward"),
     "Compute the gradient at the decoder output.": "output",
     "Backpropagate the gradient through the norm.": r"\w*norm(?:_after)?",
     "The gradient is multiplied by the slope of the activation function.": "activation",
@@ -119,6 +110,7 @@ BACKWARD: dict[str, str] = {
 """What a step of the backward pass does, with the end of its result's address."""
 
 CAPTIONS: dict[str, str] = {
+    **words_of_parts("captions"),
     "The frequencies, one for each pair of columns:": "div_term",
     "The base for this number of tokens:": "base",
     "The frequencies before scaling, one for each pair of columns:": "unscaled",
@@ -159,8 +151,6 @@ CAPTIONS: dict[str, str] = {
     "The mean of the squares:": "mean_square",
     "The second projection:": "up",
     "Each number multiplied by its gate:": "gated",
-    **{"With the limit:": r"hidden\.clamped", "With its limits:": r"up\.clamped"},
-    **{"The activation:": "activation", "Each sum multiplied by its gate:": "gated"},
     "The logits, divided by the temperature:": r"sampling\.scaled",
     "The words that are kept, the most probable first:": r"sampling\.candidates",
     "The sum of their probabilities:": r"sampling\.candidates_sum",
@@ -314,6 +304,7 @@ def always(at: Judge) -> bool:
 
 
 REASONS: dict[str, Condition] = {
+    **{line: holds for part in judged_parts() for line, holds in part.reasons.items()},
     "The probability of its word:": lambda at: not at.address,
     "The code keeps all digits, and the text rounds, so that last digits can differ.": lambda at: (
         at.rounding["carry"] != "never"

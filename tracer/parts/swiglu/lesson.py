@@ -18,6 +18,7 @@ from tracer.names import count, distinct
 from tracer.parts.swiglu import decoder
 
 X = Symbol("x")
+INFINITY = Decimal("Infinity")
 OF_GELU = Decimal("1.702")
 """The α with which the gate approximates GELU (Hendrycks and Gimpel 2016)."""
 
@@ -83,11 +84,11 @@ def _effect(record: Record | None, ctx: LessonContext) -> tuple[Sentence, ...]:
     limit = _limit(record)
     if record is None or limit is None or not ctx.follows(record.output):
         return ()
-    before, after = record.inputs[0], record.output
-    row = ctx.row(before)
-    pairs = zip(before.read_computed(row), after.read_computed(row), strict=True)
-    units = distinct(before.axes[1].labels)
-    changed = [unit for unit, (x, y) in zip(units, pairs, strict=True) if x != y]
+    before = record.inputs[0]
+    lowest = -limit if isinstance(record.operation, el.Clamp) else -INFINITY
+    numbers, units = before.read_computed(ctx.row(before)), distinct(before.axes[1].labels)
+    within = [lowest <= x <= limit for x in numbers]
+    changed = [unit for unit, is_kept in zip(units, within, strict=True) if not is_kept]
     if not changed:
         return (("The limit changes no number of ", ctx.name, "."),)
     if len(changed) > MOST_NAMED:
