@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.decoder.test_gradients import WITHOUT_TARGETS
-from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, WITH_SWIGLU, every_part
 from tests.helpers.operation_formulas import computed
 from tests.helpers.operations import rows_of
 from tests.helpers.small_scenario import END, changed
@@ -149,6 +149,8 @@ PARAMETERS = {
     "div_term": {"width", "base", "factors"},
     "interleave": {"features"},
     "softcap": {"cap"},
+    **{"scaled_silu": {"scale"}, "at_most": {"limit"}, "clamp": {"limit"}},
+    "multiply_shifted": {"offset"},
     **{"scale": {"a"}, "divide_by": {"divisor"}},
     "power_of_two": {"over", "under"},
     **{"turns": {"context"}, "turning_pair": {"width", "base", "context", "turns"}},
@@ -205,6 +207,7 @@ def test_every_operation_can_be_done_again() -> None:
         done |= assert_the_same(values("run", "-", *NEVER, stdin=scaled))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=WITH_SINKS))
+    done |= assert_the_same(values("train", "-", *NEVER, stdin=WITH_SWIGLU))
     adam = ("--optimizer", "adam", "--weight-decay", "0.1", "--clip", "0.1")
     done |= assert_the_same(values("train", "comics", *adam, *NEVER))
     for layout in ("pairs", "halves"):
@@ -228,7 +231,9 @@ def test_every_operation_can_be_done_again() -> None:
     known |= {*rows_of(Contract), *rows_of(Gather)}
     known = {each for each in known if each.__module__.startswith("tracer.decoder")}
     names = {operation.name for operation in known if operation not in unnamed}
-    assert done - {"given"} == names | set(ACTIVATIONS) | {"softcap_gradient"}
+    by_formula = {"softcap", "scaled_silu", "at_most", "clamp", "multiply_shifted"}
+    gradients = {f"{name}_gradient" for name in by_formula}
+    assert done - {"given"} == names | set(ACTIVATIONS) | gradients
 
 
 def test_a_parameter_is_that_of_the_scenario() -> None:

@@ -89,5 +89,5 @@ def test_its_gradient_is_that_of_central_differences() -> None:
 def test_an_unknown_name_is_refused() -> None:
     found = run("run", "-", stdin=TEXT.replace("softplus", "swish"))
     assert found.exit_code == 2
-    assert "tanh, relu_squared, softplus or none, got 'swish'" in found.stderr
+    assert "tanh, relu_squared, softplus, swiglu or none, got 'swish'" in found.stderr
     assert activations.ACTIVATIONS is ACTIVATIONS

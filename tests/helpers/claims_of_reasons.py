@@ -53,7 +53,8 @@ def inside(address: str) -> list[str]:
         "weight": ("logit",),
         "biased": ("slope",),
         "weights": (*SOFTMAX, "weights_and_sink") if not place.endswith("unmasked") else (),
-        "gated": ("up",),
+        "activation": ("hidden.clamped",),
+        "gated": ("up", "up.clamped"),
         "output": BLOCK
         if re.search(r"\.block\d+$", place)
         else ("projected", "routed", "shared_gate.output")

@@ -98,6 +98,26 @@ targets: [b, c, a]
 """Heads with sinks; the second one shares keys and values."""
 
 
+WITH_SWIGLU = """\
+title: SwiGLU with limits
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+layers:
+  - ffn:
+      W_1: [[1, 0.5, -2], [0.5, 1, 0.25]]
+      W_3: [[2, -1, 0.5], [0.5, 1, -0.25]]
+      b_3: [0.1, 0, -0.2]
+      W_2: [[1, 0.5], [0.25, -1], [0.5, 1]]
+      activation: swiglu
+      gate_scale: 1.702
+      gate_limit: 1.5
+vocabulary: [a, b]
+unembedding: tied
+targets: [b, a]
+"""
+"""A network whose limits change numbers."""
+
+
 POSITIONS = "positions: {rotary: {base: 100, layout: halves, start: 1, share: 0.5}}"
 """Those of the scenario, in place of which there can be others."""
 

@@ -92,6 +92,23 @@ def _slope(function: str, x: float) -> float:
     raise AssertionError(function)
 
 
+def _steep(scale: Any) -> Any:
+    """How steep a σ(c a) is, at each entry."""
+    c = float(scale)
+
+    def steep(x: Any) -> float:
+        aside = float(x) + 1e-30j
+        return (aside / (1 + cmath.exp(-c * aside))).imag / 1e-30
+
+    return _of_each(steep)
+
+
+def _clipped(a: Any, low: Any, high: Any) -> Any:
+    kind: Any = float if a.dtype == np.float64 else Decimal
+    below = a if high is None else np.minimum(a, kind(str(high)))
+    return below if low is None else np.maximum(below, kind(str(low)))
+
+
 # --- formulas of several lines -------------------------------------------------------------------
 
 
@@ -273,6 +290,16 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "gelu": lambda p, a: a * _normal_share(a),
     "gelu_tanh": lambda p, a: a * _approximate_share(a),
     "slope": lambda p, a: _of_each(lambda x: _slope(p.function, float(x)))(a),
+    "scaled_silu": lambda p, a: a * _sigmoid(p.scale * a),
+    "scaled_silu_gradient": lambda p, g, a: g * _steep(p.operation["parameters"]["scale"])(a),
+    "at_most": lambda p, a: _clipped(a, None, p.limit),
+    "at_most_gradient": lambda p, g, a: g * (a <= p.operation["parameters"]["limit"]),
+    "clamp": lambda p, a: _clipped(a, -p.limit, p.limit),
+    "clamp_gradient": lambda p, g, a: g * (abs(a) <= p.operation["parameters"]["limit"]),
+    "multiply_shifted": lambda p, a, b: a * b + a * p.offset,
+    "multiply_shifted_gradient": lambda p, g, a, b: (
+        g * a if p.operand else g * b + g * p.operation["parameters"]["offset"]
+    ),
     "softcap": lambda p, a: p.cap * _tanh(a / p.cap),
     "softcap_gradient": lambda p, g, a: g * (1 - _tanh(a / p.operation["parameters"]["cap"]) ** 2),
     "scale": lambda p, a: p.a * a,

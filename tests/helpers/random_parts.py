@@ -79,7 +79,7 @@ def scales(spec: Scenario, rng: random.Random) -> None:
 
 def norms_of_heads(spec: Scenario, rng: random.Random) -> None:
     """Norms of queries and keys; of each head with γ and β where all heads are equally wide."""
-    for part in _parts(spec, "heads"):
+    for part in parts_with(spec, "heads"):
         widths = {len(head["W_Q"][0]) for head in part["heads"]}
         for name in ("query_norm", "key_norm"):
             over = rng.choice(("head", "heads", None, None))
@@ -166,13 +166,13 @@ def norm_of_rows(widths: set[int], rng: random.Random) -> Scenario:
     return norm
 
 
-def _parts(data: Any, key: str) -> Iterator[dict[str, Any]]:
+def parts_with(data: Any, key: str) -> Iterator[dict[str, Any]]:
     """The parts of a scenario that have a key."""
     if isinstance(data, dict) and key in data:
         yield data
     for inner in data.values() if isinstance(data, dict) else data:
         if isinstance(inner, dict | list):
-            yield from _parts(inner, key)
+            yield from parts_with(inner, key)
 
 
 def experts(spec: Scenario, rng: random.Random) -> None:

@@ -651,6 +651,9 @@ def _network(x: Array, ffn: Spec, replace: Replace = _as_computed) -> dict[str, 
     name = ffn.get("activation", "relu")
     found = {"hidden": hidden}
     inside = hidden
+    if name == "swiglu":
+        inside = _swiglu(x, hidden, ffn, found, replace)
+        return found | {"output": _affine(inside, ffn["W_2"], ffn.get("b_2"))}
     if not last:
         inside = found["activation"] = replace("activation", _activated(name, hidden))
     if "W_3" in ffn:
@@ -661,6 +664,22 @@ def _network(x: Array, ffn: Spec, replace: Replace = _as_computed) -> dict[str, 
         found["projected"] = output
         output = _activated(name, output)
     return found | {"output": output}
+
+
+def _swiglu(
+    x: Array, g: Array, ffn: Spec, found: dict[str, Array], replace: Replace = _as_computed
+) -> Array:
+    """The gated units, from the code of gpt-oss: glu = g σ(α g), (u + 1) glu, g and u clamped."""
+    alpha, limit = float(ffn.get("gate_scale", 1)), ffn.get("gate_limit")
+    offset = float(ffn.get("gate_offset", 0 if limit is None else 1))
+    if limit is not None:
+        g = found["hidden.clamped"] = np.where(g > float(limit), float(limit), g)
+    glu = found["activation"] = replace("activation", g / (1 + np.exp(-alpha * g)))
+    u = found["up"] = _affine(x, ffn["W_3"], ffn.get("b_3"))
+    if limit is not None:
+        u = found["up.clamped"] = np.clip(u, -float(limit), float(limit))
+    found["gated"] = glu * u + glu * offset
+    return found["gated"]
 
 
 def _activated(name: str, x: Array) -> Array:

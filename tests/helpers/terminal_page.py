@@ -39,7 +39,8 @@ class Formula:
 
     @property
     def constants(self) -> set[str]:
-        return set(_OF_A_FORMULA.findall(self.right))
+        found = _OF_A_FORMULA.findall(self.right)
+        return {*found, *(f"-{number}" for number in found if f"(-{number}" in self.right)}
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,16 @@ class FactorKeys:
 
 
 @dataclass(frozen=True)
+class ClampedGate:
+    """The gate of gpt-oss: min(L, g) σ(α min(L, g)) ⊙ (clamp(u, -L, L) + 1)."""
+
+    scale: float
+    """α."""
+    limit: float
+    """L."""
+
+
+@dataclass(frozen=True)
 class Architecture:
     """A decoder, or an encoder.
 
@@ -99,6 +109,8 @@ class Architecture:
     """Whether the embeddings are also the unembedding."""
     biases: str
     """The projections that have biases: letters of QKVO, F for the matrices of the FFN."""
+    gate: ClampedGate | None = None
+    """What takes the place of the activation of a gated FFN; None if nothing does."""
     placement: Literal["pre", "post"] | None = "pre"
     """Whether the norms are before the sub-layers or after the residual connections; None for
     neither."""

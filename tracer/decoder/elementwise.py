@@ -307,6 +307,53 @@ class Activate(Elementwise):
 
 
 @dataclass(frozen=True)
+class ScaledSilu(Elementwise):
+    """a σ(c a) = a / (1 + e^(-c a)): SiLU with a factor c, or an approximation of GELU."""
+
+    name = "scaled_silu"
+    scale: Decimal
+
+    def expression(self) -> ex.Expression:
+        scaled = A if self.scale == 1 else ex.Part(ex.Product((ex.Number(self.scale), A)))
+        power = ex.Part(ex.Exponential(ex.Negative(scaled)))
+        return ex.Quotient(A, ex.Subtotal(ex.Sum((ONE, power))))
+
+
+@dataclass(frozen=True)
+class AtMost(Elementwise):
+    """min(c, a)."""
+
+    name = "at_most"
+    limit: Decimal
+
+    def expression(self) -> ex.Expression:
+        return ex.Call("min", (ex.Number(self.limit), A))
+
+
+@dataclass(frozen=True)
+class Clamp(Elementwise):
+    """max(-c, min(c, a))."""
+
+    name = "clamp"
+    limit: Decimal
+
+    def expression(self) -> ex.Expression:
+        below = ex.Call("min", (ex.Number(self.limit), A))
+        return ex.Call("max", (ex.Number(-self.limit), below))
+
+
+@dataclass(frozen=True)
+class MultiplyShifted(Elementwise):
+    """a ⊙ (b + c), with a constant c."""
+
+    name = "multiply_shifted"
+    offset: Decimal
+
+    def expression(self) -> ex.Expression:
+        return ex.Product((A, ex.Subtotal(ex.Sum((B, ex.Number(self.offset))))))
+
+
+@dataclass(frozen=True)
 class SoftCap(Elementwise):
     """c · tanh(a / c), which is between -c and c (Bello et al. 2017)."""
 

@@ -20,7 +20,7 @@ from tracer.decoder.value import Value
 from tracer.parts import declared
 from tracer.scenario.layers import Attention, Head, Layer
 from tracer.scenario.model import Tower
-from tracer.scenario.networks import SubLayer, Weights
+from tracer.scenario.networks import Network, SubLayer, Weights
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ ComputeHead: TypeAlias = Callable[[Tape, HeadContext, Projected], Value]
 ComputeAttention: TypeAlias = Callable[[Tape, Value, Attention], Value]
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
 ComputeFFN: TypeAlias = Callable[[Tape, Value, Any, ComputeSoftmax], Value]
+ComputeGate: TypeAlias = Callable[[Tape, Network, Value, Callable[[], Value]], Value | None]
 
 Projections: TypeAlias = Iterable[Projected]
 EncodePositions: TypeAlias = Callable[
@@ -115,6 +116,8 @@ class Part:
     """Changes the output of a sub-layer (n, d_model) before its input is added."""
     beside: Callable[[Tape, HeadContext, Value, Value], object] | None = None
     """Records what no later value reads, from the masked scores (n, m) and the values (m, d_v)."""
+    gate: ComputeGate | None = None
+    """Computes the gated units of a network from its hidden layer and what computes x W_3."""
     ffn: Mapping[type[SubLayer], ComputeFFN] = field(default_factory=dict)
     """By the form of an FFN, what computes it, x (n, d) → (n, d), with the usual softmax."""
     ffn_outputs: tuple[Role, ...] = ()

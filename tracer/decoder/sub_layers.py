@@ -109,14 +109,20 @@ def feed_forward(tape: Tape, x: Value, parameters: Network) -> Value:
     w_1 = weights(tape, roles.W_1, parameters.W_1, x, units, "hidden")
     b_1 = bias(tape, roles.B_1, parameters.b_1, w_1)
     hidden = tape.record(roles.HIDDEN, MatMul(), x, w_1, *b_1)
-    function = parameters.activation
-    activate = Copy() if function == "none" else el.Activate(function)
-    behind = parameters.activates == "output"
-    active = hidden if behind else tape.record(roles.ACTIVATION, activate, hidden)
-    if parameters.W_3 is not None:
+
+    def up() -> Value:
+        assert parameters.W_3 is not None
         w_3 = weights(tape, roles.W_3, parameters.W_3, x, units, "hidden")
-        up = tape.record(roles.UP, MatMul(), x, w_3, *bias(tape, roles.B_3, parameters.b_3, w_3))
-        active = tape.record(roles.GATED, el.Multiply(), active, up)
+        return tape.record(roles.UP, MatMul(), x, w_3, *bias(tape, roles.B_3, parameters.b_3, w_3))
+
+    function, behind = parameters.activation, parameters.activates == "output"
+    activate = Copy() if function == "none" else el.Activate(function)
+    own = (part.gate(tape, parameters, hidden, up) for part in parts() if part.gate)
+    active = next(filter(None, own), None)
+    if active is None:
+        active = hidden if behind else tape.record(roles.ACTIVATION, activate, hidden)
+        if parameters.W_3 is not None:
+            active = tape.record(roles.GATED, el.Multiply(), active, up())
     w_2 = weights(tape, roles.W_2, parameters.W_2, active, features_of(x, columns(parameters.W_2)))
     b_2 = bias(tape, roles.B_2, parameters.b_2, w_2)
     if not behind:

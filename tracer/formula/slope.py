@@ -60,17 +60,22 @@ def slope(e: ex.Expression, of: int) -> ex.Expression | None:
             return _minus(slope(a, of))
         case ex.Call(name, arguments):
             inner = slope(arguments[-1], of)
-            return times(inner, _outer_slope(name, arguments[-1])) if inner else None
+            return times(inner, _outer_slope(name, arguments)) if inner else None
         case _:
             raise TypeError(f"{e} has no slope")
 
 
-def _outer_slope(name: str, at: ex.Expression) -> ex.Expression:
-    match name:
-        case "max":  # of 0 and a number
+def _outer_slope(name: str, arguments: tuple[ex.Expression, ...]) -> ex.Expression:
+    *limits, at = arguments
+    match name, limits:
+        case "max", [ex.Number(limit)] if not limit:
             return ex.Call("ReLU′", (at,))
-        case "min":  # of 0 and a number
+        case "min", [ex.Number(limit)] if not limit:
             return ex.Subtotal(ex.Difference(ONE, ex.Call("ReLU′", (at,))))
+        case (("max" | "min"), [limit]):  # 0 beyond the limit, 1 at the limit as in PyTorch's clamp
+            beyond = (at, limit) if name == "min" else (limit, at)
+            return ex.Subtotal(ex.Difference(ONE, ex.Call("ReLU′", (ex.Difference(*beyond),))))
+    match name:
         case "Φ":  # e^(-x²/2) / √(2π)
             power = ex.Exponential(ex.Negative(ex.Quotient(ex.Power(at, TWO), TWO)))
             return ex.Quotient(power, ex.Root(ex.Product((TWO, ex.Pi()))))

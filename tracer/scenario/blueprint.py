@@ -26,14 +26,18 @@ def heads(number: int, of_keys: int) -> tuple[Head, ...]:
 
 
 def ffn(
-    given: Any, around: Mapping[str, Any], forms: Iterable[Callable[[Any, Mapping[str, Any]], Any]]
+    given: Any,
+    around: Mapping[str, Any],
+    forms: Iterable[Callable[[Any, Mapping[str, Any]], Any]],
+    network: Mapping[str, Any],
 ) -> Any:
     """Return an FFN without parameters, of an architecture or of dimensions.
 
-    `around` are the settings of the sub-layer. `forms` return it in another form, or None.
+    `around` are the settings of the sub-layer, `network` the keys that parts add to one network.
+    `forms` return it in another form, or None.
     """
     found = next(filter(None, (form(given, around) for form in forms)), None)
-    return found or FFN.model_construct(activation=given.activation, **around)
+    return found or FFN.model_construct(**{"activation": given.activation, **network}, **around)
 
 
 @dataclass(frozen=True)

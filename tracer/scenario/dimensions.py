@@ -22,7 +22,7 @@ from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Lookup, ReadsRows, ffn, heads
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
 from tracer.scenario.layers import Attention, Layer
-from tracer.scenario.networks import ActivationName
+from tracer.scenario.networks import FunctionName
 from tracer.scenario.norms import Norm, Normalization
 from tracer.scenario.part import forms_of_ffn, scenario_parts, with_keys_of_parts
 from tracer.scenario.parts import AnyPart, Numbers, with_numbers
@@ -93,7 +93,7 @@ class Dimensions(LayerDimensions):
         "pre",
     )
     final_norm: bool = described("Whether there is a norm after the last layer.", "true", True)
-    activation: ActivationName = described("The activation function.", "gelu_tanh", "gelu_tanh")
+    activation: FunctionName = described("The activation function.", "gelu_tanh", "gelu_tanh")
     gated: bool = described("Whether the activation gates the values of W_3.", "false", False)
     biases: bool = described("Whether each matrix has a bias.", "true", True)
     tied: bool = described(
@@ -318,7 +318,7 @@ class _Numbers:
         layer = Layer.model_construct(
             attention=attention,
             cross_attention=attention if self.asked.encoder else None,
-            ffn=ffn(sizes, around, (form.by_dimensions for form in forms_of_ffn())),
+            ffn=ffn(sizes, around, (form.by_dimensions for form in forms_of_ffn()), {}),
         )
         if not self.asked.random:
             return (self.fill(layer, "layers", 0),) * sizes.layers  # one and the same

@@ -9,13 +9,23 @@ from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Shape, described
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import keys_of_weights, with_keys_of_parts
+from tracer.scenario.part import activations_of_parts, keys_of_weights, with_keys_of_parts
 
-ActivationName: TypeAlias = Annotated[
+FunctionName: TypeAlias = Annotated[
     str,
     GetPydanticSchema(lambda source, handler: core_schema.literal_schema([*ACTIVATIONS, "none"])),
 ]
 """The name of a function of `tracer.formula.activations`, or none."""
+
+ActivationName: TypeAlias = Annotated[
+    str,
+    GetPydanticSchema(
+        lambda source, handler: core_schema.literal_schema(
+            [*ACTIVATIONS, *activations_of_parts(), "none"]
+        )
+    ),
+]
+"""The same, or the name of what a part computes in its place."""
 
 
 @with_keys_of_parts
@@ -59,6 +69,7 @@ Weights: TypeAlias = Annotated[
 """The weights of attention and of the FFN: a matrix, or the keys of a part."""
 
 
+@with_keys_of_parts
 class Network(Frozen):
     """The keys of a feed-forward network: W_1 of shape (d, d_ff), W_2 of shape (d_ff, d)."""
 

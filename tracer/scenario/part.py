@@ -99,6 +99,10 @@ class ScenarioPart:
     """Returns whether the sub-layers of a layer read the same vectors and leave one together."""
     sub_layer: Callable[[ShapeChecker, YamlPath], None] | None = None
     """Checks a sub-layer at a place."""
+    network: Callable[[ShapeChecker, YamlPath], None] | None = None
+    """Checks a feed-forward network at a place."""
+    activations: tuple[str, ...] = ()
+    """Names of what it computes in place of an activation function."""
     attention: Callable[[ShapeChecker, YamlPath, dict[str, Known]], None] | None = None
     """Checks an attention at a place, and changes the sizes by name that its heads know."""
     heads: Callable[[ShapeChecker, YamlPath, Mapping[str, str]], None] | None = None
@@ -171,6 +175,18 @@ def form_of_ffn(typed: Data | None) -> FormOfFFN | None:
 def scenario_parts() -> tuple[ScenarioPart, ...]:
     """The parts, in the order in which a pass meets them."""
     return declared("scenario", ScenarioPart)
+
+
+@cache
+def activations_of_parts() -> tuple[str, ...]:
+    """Return the names of what parts compute in place of an activation function."""
+    return tuple(name for part in scenario_parts() for name in part.activations)
+
+
+def trained_keys(model: str, architecture: Architecture, norm: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that the parts add to a model of this name in a checkpoint."""
+    found = (part.trained[model] for part in scenario_parts() if model in part.trained)
+    return {key: value for keys in found for key, value in keys(architecture, norm).items()}
 
 
 @cache

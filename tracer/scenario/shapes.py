@@ -268,6 +268,9 @@ class _Counted(SizeChecker):
 
     def network(self, place: YamlPath, width: Size, out: Known | None = None) -> Size:
         """Return the width of a network's output; `out` is known if others have the same."""
+        for part in scenario_parts():
+            if part.network:
+                part.network(self, place)
         four_times = None if width is None else 4 * width
         known = {"width": Known(width, OF_INPUT), **({"out": out} if out else {})}
         self.matrices(Network, place, known, {"hidden": four_times, "out": width})

@@ -27,7 +27,7 @@ from tracer.scenario.blueprint import Lookup, ReadsRows, SomeRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
 from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import forms_of_ffn, scenario_parts
+from tracer.scenario.part import forms_of_ffn, scenario_parts, trained_keys
 from tracer.scenario.parts import Numbers, with_numbers
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
@@ -327,30 +327,27 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
     around: dict[str, Any] = {
         "norm": architecture.placement
         and Norm.model_construct(**norm, placement=architecture.placement),
-        **_keys_of_parts("SubLayer", architecture, norm),
+        **trained_keys("SubLayer", architecture, norm),
     }
     if architecture.norm_after:
         around["norm_after"] = Normalization.model_construct(**norm)
     attention = {
         "heads": heads(architecture.heads, architecture.key_heads),
         **around,
-        **_keys_of_parts("Attention", architecture, norm),
+        **trained_keys("Attention", architecture, norm),
     }
     settings = _of_attention(architecture, number)
     if architecture.shares_norm:
         del around["norm"]  # so that the FFN reads what attention reads
     return Layer.model_construct(
-        **_keys_of_parts("Layer", architecture, norm),
+        **trained_keys("Layer", architecture, norm),
         attention=Attention.model_construct(**attention, **settings),
         cross_attention=Attention.model_construct(**attention) if crossed else None,
-        ffn=ffn(architecture, around, (form.trained for form in forms_of_ffn())),
+        ffn=ffn(
+            *(architecture, around, (form.trained for form in forms_of_ffn())),
+            trained_keys("Network", architecture, norm),
+        ),
     )
-
-
-def _keys_of_parts(model: str, architecture: Architecture, norm: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys that the parts add to a model of this name."""
-    found = (part.trained[model] for part in scenario_parts() if model in part.trained)
-    return {key: value for keys in found for key, value in keys(architecture, norm).items()}
 
 
 def _norm(architecture: Architecture) -> dict[str, Any]:

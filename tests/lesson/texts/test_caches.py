@@ -266,8 +266,15 @@ def check_random_layers(drawn: tuple[dict[str, Any], Model]) -> None:
     check(json.dumps(spec), model)
 
 
-GROWTH = r"With # tokens instead of #, the # multiply-adds(.*?) (four times|about twice|twice) as many(?:, # others (?:about )?twice as many)?\."
-STATES = r"The (states|states and sums of keys) have # numbers?, whatever the number of tokens\. Keys and values in their place would have # for each token: from # tokens? on, they would be more\."
+GROWTH = (
+    r"With # tokens instead of #, the # multiply-adds(.*?) (four times|about twice|twice) as many"
+    r"(?:, # others (?:about )?twice as many)?\."
+)
+STATES = (
+    r"The (states|states and sums of keys) have # numbers?, whatever the number of tokens\. "
+    r"Keys and values in their place would have # for each token: from # tokens? on, they would be "
+    r"more\."
+)
 
 
 @settings(max_examples=12, deadline=None, derandomize=True, database=None)

@@ -245,8 +245,12 @@ def of_the_formula(record: Record) -> set[str]:
             return {str(record.inputs[0].numbers.shape[1] - sample)}
         case el.SquareRoot(epsilon):
             return {str(epsilon)}
-        case el.SoftCap(number) | el.Scale(number) | el.DivideBy(number):
+        case el.SoftCap(number) | el.Scale(number) | el.DivideBy(number) | el.AtMost(number):
             return {str(number)}
+        case el.ScaledSilu(number) | el.MultiplyShifted(number):
+            return {"1", str(number)}
+        case el.Clamp(number):
+            return {str(number), str(-number)}
         case el.Square() | el.Activate("relu" | "relu_squared"):  # a² and max(0, a)
             return {"0", "2"}
         case el.Activate():  # a / (1 + e^(-√(8 / π)×(a + 0.044715×a³)))

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Activate, Multiply, Slope
+from tracer.decoder.elementwise import (
+    Activate,
+    AtMost,
+    Clamp,
+    Elementwise,
+    GradientOf,
+    Slope,
+)
 from tracer.decoder.operations import Copy
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Expression, Symbol
@@ -97,7 +106,7 @@ GATED_ANEW: Sentence = (
 )
 
 
-def _why_gated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+def why_gated(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say what a gate is for, if its weights are not those of the gated numbers."""
     at = step.place.address
     pairs = ((roles.W_1, roles.W_3), (roles.B_1, roles.B_3))
@@ -110,7 +119,7 @@ def why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say what the hidden layer adds to attention, and what its weights are for."""
     has_bias = any(value.role is roles.B_1 for value in step.last.inputs)
     behind = (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
-    bends = any(isinstance(ctx.operation(step.place, r), Activate | Multiply) for r in behind)
+    bends = any(isinstance(ctx.operation(step.place, r), Elementwise) for r in behind)
     needed = [NOT_LINEAR] if bends and ctx.attends else []
     return (*needed, UNITS, BIAS if has_bias else NO_BIAS)
 
@@ -177,13 +186,29 @@ def _activation_sign(step: Step, ctx: LessonContext) -> Sign:
     return ("no activation",)
 
 
+STOPPED_BY_LIMIT: Sentence = (
+    "ReLU′ is 1 for positive numbers and 0 for all others. The limit therefore passes the gradient "
+    "of a number that it keeps, and stops that of a number beyond it.",
+)
+
+
+def _through_limits(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Say what a limit passes back, in a step that goes back through one."""
+    operations = (record.operation for record in step.records)
+    limited = (o.operation for o in operations if isinstance(o, GradientOf))
+    return (STOPPED_BY_LIMIT,) * any(isinstance(o, AtMost | Clamp) for o in limited)
+
+
 HIDDEN_STEP = InnerKind(
     "hidden",
     "FFN: hidden layer",
     "the hidden units of each token",
     _hidden_goal,
     {roles.HIDDEN: RoleText(head_symbol("h"))},
-    gradient=Gradient("at the hidden layer", "each hidden unit", (roles.W_1, roles.B_1)),
+    gradient=Gradient(
+        *("at the hidden layer", "each hidden unit", (roles.W_1, roles.B_1)),
+        reasons=_through_limits,
+    ),
     sign=linear_sign,
     short="hidden units",
     reasons=why_hidden,
@@ -203,6 +228,9 @@ def _through_activation(step: Step, ctx: LessonContext) -> Sentence:
         )
     if any(isinstance(operation, Slope) for operation in operations):
         return ("The gradient is multiplied by the slope of the activation function.",)
+    forward = ctx.operation(replace(step.place, phase="forward"), roles.ACTIVATION)
+    if isinstance(forward, Elementwise):
+        return ("Compute the gradient at each activation.",)
     return ("There is no activation function here: the gradient is passed on.",)
 
 
@@ -234,11 +262,12 @@ GATE_STEP = InnerKind(
         roles.GATED: RoleText(head_symbol("g"), "Each number multiplied by its gate:"),
     },
     gradient=Gradient(
-        "at the gated hidden units", "each gated hidden unit", (roles.W_3, roles.B_3)
+        *("at the gated hidden units", "each gated hidden unit", (roles.W_3, roles.B_3)),
+        reasons=_through_limits,
     ),
     sign=(Symbol("W", "3"), ", gate"),
     short="gate",
-    reasons=_why_gated,
+    reasons=why_gated,
     claim=_largest_behind_gate,
 )
 

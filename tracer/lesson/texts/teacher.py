@@ -71,7 +71,10 @@ ROUNDED_AGAIN = " are rounded again, because digits are set for them."
 SQUARES = tuple(norm.root_squared for norm in all_norms())
 """Squares whose caption is never left out: x² alone could be the x of a second head."""
 
-FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)
+FUNCTIONS = (
+    *(el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot),
+    *(el.AtMost, el.Clamp, el.ScaledSilu, el.MultiplyShifted),
+)
 """Operations that say in their own fields what they do to a number, and nothing of its place."""
 
 

@@ -11,7 +11,7 @@ from tracer.scenario import fields
 from tracer.scenario.expected import OF_INPUT, Known, Size, typed_size
 from tracer.scenario.fields import Matrix, Shape, described
 from tracer.scenario.networks import Network, SubLayer
-from tracer.scenario.part import FormOfFFN, ShapeChecker, keys_of
+from tracer.scenario.part import FormOfFFN, ShapeChecker, keys_of, trained_keys
 from tracer.scenario.reader import YamlPath
 
 PER_EXPERT = "one per expert"
@@ -94,9 +94,10 @@ def trained(architecture: Architecture, around: Mapping[str, Any]) -> MixtureOfE
     """The experts of a checkpoint, without their numbers."""
     if architecture.experts is None:
         return None
+    expert = _expert(architecture, trained_keys("Network", architecture, {}))
     return MixtureOfExperts.model_construct(
-        experts=(_expert(architecture),) * architecture.experts,
-        shared=_expert(architecture) if architecture.shared else None,
+        experts=(expert,) * architecture.experts,
+        shared=expert if architecture.shared else None,
         top=architecture.top,
         normalize=architecture.normalize,
         **around,
@@ -108,7 +109,7 @@ def by_dimensions(dimensions: Any, around: Mapping[str, Any]) -> MixtureOfExpert
     sizes = keys_of(dimensions, DimensionsKeys)
     if sizes.experts is None:
         return None
-    expert = _expert(dimensions)
+    expert = _expert(dimensions, {})
     return MixtureOfExperts.model_construct(
         experts=(expert,) * sizes.experts,
         shared=expert if sizes.shared else None,
@@ -117,8 +118,8 @@ def by_dimensions(dimensions: Any, around: Mapping[str, Any]) -> MixtureOfExpert
     )
 
 
-def _expert(given: Any) -> Expert:
-    return Expert.model_construct(activation=given.activation)
+def _expert(given: Any, keys: Mapping[str, Any]) -> Expert:
+    return Expert.model_construct(**{"activation": given.activation, **keys})
 
 
 def _top(sizes: DimensionsKeys) -> int:
