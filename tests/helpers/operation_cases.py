@@ -88,6 +88,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Add(), [wide, wider]
     yield el.Mask(), [wide, wider]
     yield el.Difference(), [wide, wider]
+    yield el.QuantizationError(), [wide, wider]
     yield el.MaximumChange(), [by_row, some(n)]
     yield el.Multiply(), [wide, wider]
     yield el.TwiceProduct(), [wide, wider]

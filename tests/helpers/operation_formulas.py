@@ -266,6 +266,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "add": lambda p, a, b: a + b,
     "add_number": lambda p, a, b: b + a,
     "difference": lambda p, a, b: a - b,
+    "quantization_error": lambda p, w, of_integer: w - of_integer,
     "multiply": lambda p, a, b: a * b,
     "twice_product": lambda p, a, b: 2 * a * b,
     "square": lambda p, a: a * a,

@@ -83,6 +83,13 @@ class Difference(Elementwise):
     entry = ex.Difference(A, B)
 
 
+class QuantizationError(Elementwise):
+    """w - ŵ: what quantization takes from a weight; a weight of 0 stays 0 and has no line."""
+
+    name = "quantization_error"
+    entry = ex.Difference(A, B)
+
+
 class BelowMaximum(Elementwise):
     """a - m, with the running maximum m (n,); -∞ where m is -∞, since then a is -∞, too."""
 

@@ -20,7 +20,10 @@ TOO_UNLIKELY = "the target's probability"
 SMALLEST_EXPONENT = -127
 """That of the smallest scale of MXFP4, which a group of zeros has (E8M0, OCP MX v1.0)."""
 
-SMALLEST_SCALE = SUMS.power(Decimal(2), SMALLEST_EXPONENT)
+_SMALLEST_SCALE = SUMS.power(Decimal(2), SMALLEST_EXPONENT)
+DIVIDING_SCALE = SUMS.multiply(Decimal("1.5"), _SMALLEST_SCALE)
+"""Between the smallest scale and the next one, also where an author rounds them to one digit."""
+
 LEAST_SCALED = SUMS.power(Decimal(2), SMALLEST_EXPONENT + 2)
 """A group of smaller numbers has the smallest scale."""
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from tracer.decoder import elementwise as el, operations as op
-from tracer.decoder.results import LEAST_SCALED, SMALLEST_EXPONENT, SMALLEST_SCALE
+from tracer.decoder.results import DIVIDING_SCALE, LEAST_SCALED, SMALLEST_EXPONENT
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index, Value
 from tracer.errors import InternalError
@@ -137,7 +137,9 @@ def is_worked(record: Record, index: Index) -> bool:
         case op.ExpertDots(rows):
             return index[0] in rows[index[1]]
         case el.DivideByScale() | el.Dequantize():
-            return bool(record.inputs[1].read(index) > SMALLEST_SCALE)  # no group of zeros
+            return bool(record.inputs[1].read(index) > DIVIDING_SCALE)  # no group of zeros
+        case el.QuantizationError():
+            return any(bool(each.read(index)) for each in record.inputs)
         case el.SharedExponent():
             return bool(record.inputs[0].read(index) >= LEAST_SCALED)
         case el.TwoToThe():

@@ -99,7 +99,7 @@ def quantized(tape: Tape, weights: Role, parameters: Any, axes: Axes) -> Value |
         found = groups.with_zero_point(parameters.quantized)
     else:
         found = groups.by_magnitude(parameters.quantized)
-    tape.record(own.error, el.Difference(), w, found)
+    tape.record(own.error, el.QuantizationError(), w, found)
     return found
 
 

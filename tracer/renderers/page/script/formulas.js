@@ -2,9 +2,12 @@
 
 // The results of operations that have a formula for each entry.
 
-/** The exponent of the smallest scale of MXFP4, the scale, and what is at least scaled by it. */
+/** The exponent of the smallest scale of MXFP4, and the scale. */
 const SMALLEST_EXPONENT = whole(-127);
 const SMALLEST_SCALE = power(whole(2), SMALLEST_EXPONENT, contextOf(200));
+/** Between the smallest scale and the next one, also where an author rounds them to one digit. */
+const DIVIDING_SCALE = multiply(decimal("1.5"), SMALLEST_SCALE, contextOf(200));
+/** A group of smaller numbers has the smallest scale. */
 const LEAST_SCALED = multiply(whole(4), SMALLEST_SCALE, contextOf(200));
 
 /** @param {Tape} tape @param {TapeValue} value @param {TapeValue[]} inputs @param {Decimal[][]} x */

@@ -35,7 +35,9 @@ const isFullyMasked = (tape, of, at) => {
     case "quantize":
     case "zero_point":
     case "dequantize":
-      return compare(second.numbers[at], SMALLEST_SCALE) <= 0; // a group of zeros
+      return compare(second.numbers[at], DIVIDING_SCALE) <= 0; // a group of zeros
+    case "quantization_error":
+      return isZero(first.numbers[at]) && isZero(second.numbers[at]);
     case "shared_exponent":
       return compare(first.numbers[at], LEAST_SCALED) < 0;
     case "two_to_the":
