@@ -12,8 +12,8 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.checkpoints.four_bits import E2M1
 from tracer.checkpoints.tensor import Bytes, Tensor
-from tracer.formula.steps import E2M1
 
 Integers = NDArray[np.int64]
 

@@ -10,14 +10,12 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.checkpoints.four_bits import E2M1
 from tracer.formula.expression import Step
 from tracer.formula.numbers import CONTEXT
 
 STEPS: Final[tuple[str, ...]] = get_args(Step)
 """Functions that jump, so that two arguments with the same digits can have different results."""
-
-E2M1: Final = tuple(map(Decimal, ("0", "0.5", "1", "1.5", "2", "3", "4", "6")))
-"""The positive numbers of four bits: two of exponent, one of mantissa (OCP MX v1.0, table 5)."""
 
 _BETWEEN = tuple((a + b) / 2 for a, b in pairwise(E2M1))
 """The numbers halfway between neighbors; each goes to the neighbor with an even mantissa."""
