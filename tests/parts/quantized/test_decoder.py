@@ -15,8 +15,9 @@ from tests.helpers.command import problems, run
 from tests.helpers.quantized import FOUR_BITS, stored
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
+from tracer.checkpoints.four_bits import E2M1
 from tracer.decoder.training import TrainingOptions, train
-from tracer.formula.steps import E2M1, OF_DECIMALS, OF_FLOATS
+from tracer.formula.steps import OF_DECIMALS, OF_FLOATS
 from tracer.scenario.loading import parse
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.parts import frozen_weights, learned

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from tracer.checkpoints.four_bits import E2M1
 from tracer.decoder.axes import SUBSCRIPTS
 from tracer.decoder.elementwise import DivideBy, QuantizeToE2M1, RangeScale, TwoToThe
 from tracer.decoder.operations import GroupExtreme
@@ -15,7 +16,6 @@ from tracer.decoder.roles import W_U, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import round_half_away, trimmed
-from tracer.formula.steps import E2M1
 from tracer.lesson import entries
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
