@@ -81,6 +81,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield op.SumOfSquares(), [wide]
     yield op.Cumulate(), [wide]
     yield op.ByWord(words, k), [wide]
+    yield op.ByEntry(tuple(i % k for i in range(n * m)), 0, k, 2), [wide]
     yield op.MixExperts(experts), [some(n, k), *outputs]
     yield op.ExpertDots(experts), [wide, *outputs]
 
@@ -103,6 +104,8 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Sigmoid(), [wide]
     yield el.Log(), [share]
     yield el.NegativeLog(), [share]
+    yield el.BucketOfDistance(2, 6, 20), [positive(n, m)]
+    yield el.BucketOfDistance(1, 2, 5), [positive(n, m)]
     yield el.EluPlusOne(), [wide]
     yield el.Quotient(), [wide, wider]
     yield el.OfTarget(), [wide, wider]

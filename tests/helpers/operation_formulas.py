@@ -201,6 +201,18 @@ def _by_word(p: Any, a: Any) -> Any:
     return np.equal.outer(range(p.table), p.words).astype(int) @ a
 
 
+def _by_entry(p: Any, a: Any) -> Any:
+    found = np.zeros((p.table, p.columns))
+    np.add.at(found[:, p.column], list(p.rows), a.ravel())
+    return found
+
+
+def _looked_up(p: Any, table: Any) -> Any:
+    keys = (len(p.rows) + 1) // 2
+    offsets = np.subtract.outer(np.arange(keys), np.arange(keys - p.queries, keys)).T
+    return table[np.array(p.rows)[offsets + keys - 1], p.column]
+
+
 def _argmax(p: Any, shares: Any, logits: Any) -> Any:
     ranked = [
         max(zip(x, y, range(0, -len(x), -1), p.words, strict=True))
@@ -260,12 +272,16 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "cumulate": lambda p, a: a.cumsum(axis=1),
     "add_all": lambda p, *paths: sum(paths[1:], paths[0]),
     "add_by_word": _by_word,
+    "add_by_entry": _by_entry,
     "mix_experts": _mix,
     "expert_dots": _expert_dots,
     # --- entry by entry
     "add": lambda p, a, b: a + b,
     "add_number": lambda p, a, b: b + a,
     "difference": lambda p, a, b: a - b,
+    "bucket_of_distance": lambda p, d: (
+        p.exact + (p.buckets - p.exact) * np.log(d / p.exact) / np.log(p.max_distance / p.exact)
+    ),
     "quantization_error": lambda p, w, of_integer: w - of_integer,
     "multiply": lambda p, a, b: a * b,
     "twice_product": lambda p, a, b: 2 * a * b,
@@ -373,6 +389,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "drop_column": lambda p, a: a[:, :-1],
     "columns": lambda p, a: a[:, p.start : p.stop],
     "rows": lambda p, a, *_: a[p.rows],
+    "look_up": _looked_up,
     "select": lambda p, a: a[-1:, p.columns],
     "interleave": lambda p, *waves: np.stack(waves, axis=2).reshape(len(waves[0]), -1)[
         :, : len(p.features)
