@@ -183,15 +183,13 @@ vocabulary: [a, b]
 unembedding: {W_U: WEIGHTS}
 targets: [b, a]
 """
-KINDS = ("bits: 4", "bits: 4, zero_point: true", "kind: mxfp4")
+WEIGHTS = "{quantized: {KIND}, of: [[1, 0.2], [-0.4, 0.7]]}"
+QUANTIZED_KINDS = ("bits: 4", "bits: 4, zero_point: true", "kind: mxfp4")
 LEARNS = SMALL.replace("tokens: [a, b]", "tokens: [a, b, a, b]") + (
     "vocabulary: [a, b]\nunembedding: tied\ntargets: [b, a, b, a]\n"
 )
 OF_PARTS = (
-    *(
-        QUANTIZED.replace("WEIGHTS", f"{{quantized: {{{kind}}}, of: [[1, 0.2], [-0.4, 0.7]]}}")
-        for kind in KINDS
-    ),
+    *(QUANTIZED.replace("WEIGHTS", WEIGHTS.replace("KIND", kind)) for kind in QUANTIZED_KINDS),
     *(BIASED, WITH_SWIGLU),
     *(to_yaml(drawn(seed)) for seed in (6, 7)),
     LEARNS.replace("beta: 0.5", "beta: {W_B: [[1], [0.5]], b_B: [0.5]}\n    chunk: 2"),
@@ -274,7 +272,12 @@ def attributions() -> Iterator[Trace]:
     layers = [each for each in (*LEARNING, LINEAR, *BEFORE_ATTENTION) if "#" not in each]
     behind = (_learning(f"{layer}}}, {{{LEARNING[1]}") for layer in layers)
     encoded = parse(EVERYTHING.replace(*ENCODED), "f.yaml")
-    for scenario in (*whole, *behind, encoded, *map(_learning, LATENTS)):
+    in_layers = QUANTIZED.replace("- attention", "- &layer\n    attention")
+    in_layers = in_layers.replace("vocabulary", "  - *layer\nvocabulary")
+    deep = parse(
+        in_layers.replace("WEIGHTS", WEIGHTS.replace("KIND", QUANTIZED_KINDS[0])), "f.yaml"
+    )
+    for scenario in (*whole, *behind, encoded, deep, *map(_learning, LATENTS)):
         plain = trace("f", scenario)
         yield from _scores(plain)
         for value in one_of_each_role(plain):

@@ -135,7 +135,8 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
         if "heads" in part:
             part["scale"] = rng.choice(("sqrt", "none", Decimal("0.5"), 3))
         if "W_1" in part:
-            part["activation"] = rng.choice(ACTIVATIONS)
+            if part.get("activation") != "swiglu":
+                part["activation"] = rng.choice(ACTIVATIONS)
             if "W_3" not in part and rng.random() < 0.4:
                 part["W_3"] = [[_tenth(rng) for _ in row] for row in part["W_1"]]
                 part["b_3"] = [_tenth(rng) for _ in part["W_1"][0]]

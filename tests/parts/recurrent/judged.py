@@ -265,7 +265,6 @@ INSIDE = {
 GATED = "[gated:The gate multiplies the state before. ]"
 
 PART = JudgedPart(
-    draw=draw,
     heads=heads,
     inside=INSIDE,
     titles_of_heads={

@@ -7,19 +7,23 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
 from tests.helpers.evaluated import RUNNER, Compared, compare
+from tests.helpers.every_judge import faults_of_run
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.script_in_node import Script, needs_node, running
 from tests.helpers.truth import false_equations
+from tests.helpers.whole_scenarios import whole_scenarios
 from tests.lesson.test_every_claim import SEEN, wrong
-from tests.parts.recurrent.judged import PART
+from tests.parts.recurrent.judged import PART, draw
 from tests.parts.recurrent.test_decoder import SMALL, drawn
 
 GATED = to_yaml({**drawn(3), "rounding": {}})
@@ -181,3 +185,11 @@ def test_edits_of_a_page(scenario: str, script: Script) -> None:
     found = Compared()
     compare(script, scenario, Random(1), 6, found)
     assert found.faults == [] and found.states > 3
+
+
+@pytest.mark.fuzz
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(whole_scenarios(), st.integers(0, 2**16))
+def test_random_scenarios_with_states(spec: dict[str, Any], seed: int) -> None:
+    draw(spec, Random(seed))
+    assert faults_of_run(spec, spec, width=80) == []
