@@ -309,7 +309,7 @@ def test_the_roles_of_each_kind() -> None:
     assert kept.pop(roles.RoundingRule.SHARED) == SHARED
     assert kept.pop(roles.RoundingRule.EXACT) == EXACT
     assert kept.pop(roles.RoundingRule.ALL) == ALL | OF_ALIBI
-    assert kept.pop(roles.RoundingRule.WHOLE) == {"slope", "position.distance"}
+    assert kept.pop(roles.RoundingRule.WHOLE) == {"slope", "position.distance", "position.far"}
     assert set(kept) == {roles.RoundingRule.RESULT}
 
 
@@ -319,7 +319,7 @@ INSIDE_A_NORM = (
 )
 NORMS_OF_LATENTS = ("latent.norm", "latent.query_norm")
 WORKING = {
-    *("position.div_term", "position.angle"),
+    *("position.div_term", "position.angle", "position.logarithmic"),
     *(f"position.{name}" for name in ("base", "turns", "unscaled", "attention_factor")),
     *("position.ramp", "position.ramp_start", "position.ramp_end"),
     *(

@@ -302,6 +302,9 @@ LEARNING = (
     f"ffn: {{router: [[1, -1], [0, 1]], top: 1, normalize: false, experts: [{EXPERT}, {EXPERT}]}}",
     f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}]}}}}]\nsoftmax: shifted\n#",
     *LATENTS,
+    # Biases of two heads, which two layers use.
+    f"attention: {{heads: [{HEAD}, {HEAD}]}}}}, {{attention: {{heads: [{HEAD}, {HEAD}]}}}}]\n"
+    "positions: {relative_bias: {max_distance: 2, table: [[1, 2], [0.5, 0]]}}\n#",
     "ffn: {W_1: [[1], [0.5]], b_1: [0.1], W_3: [[0.5], [1]], b_3: [0.2], W_2: [[1, 0.3]],\n"
     "      activates: output, b_2: [0.3, 0.1],\n"
     "      norm: {kind: rms_norm, placement: pre, gain: [1, 2], shift: [0, 1]}}",

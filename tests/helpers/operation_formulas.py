@@ -201,6 +201,26 @@ def _by_word(p: Any, a: Any) -> Any:
     return np.equal.outer(range(p.table), p.words).astype(int) @ a
 
 
+def _by_entry(p: Any, a: Any) -> Any:
+    found = _zeros(a, p.table, p.columns)
+    for row, entry in zip(p.rows, a.flat, strict=True):
+        found[row, p.column] += entry
+    return found
+
+
+def _bucket(p: Any, a: Any) -> Any:
+    """e + (k - e) log(d / e), to the base m / e."""
+    number = type(a.flat[0])
+    base = _ln(number(p.max_distance) / p.exact)
+    return _of_each(lambda d: p.exact + (p.buckets - p.exact) * _ln(d / p.exact) / base)(a)
+
+
+def _look_up(p: Any, a: Any) -> Any:
+    m = (len(p.rows) + 1) // 2
+    offset = np.arange(m) - np.arange(m - p.queries, m)[:, None]
+    return a[np.array(p.rows)[offset + m - 1], p.column]
+
+
 def _argmax(p: Any, shares: Any, logits: Any) -> Any:
     ranked = [
         max(zip(x, y, range(0, -len(x), -1), p.words, strict=True))
@@ -260,6 +280,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "cumulate": lambda p, a: a.cumsum(axis=1),
     "add_all": lambda p, *paths: sum(paths[1:], paths[0]),
     "add_by_word": _by_word,
+    "add_by_entry": _by_entry,
     "mix_experts": _mix,
     "expert_dots": _expert_dots,
     # --- entry by entry
@@ -352,6 +373,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
         / (2 * Decimal(p.base).ln())
     ),
     "ramp": _ramp,
+    "bucket_of_distance": _bucket,
     "interpolate": lambda p, a, ramp: a - a * ramp + a * ramp / p.factor,
     "larger_base": lambda p: (
         (1 + Decimal(p.factor) * (p.tokens - p.context) / p.context)
@@ -372,6 +394,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "append_zeros": lambda p, a: np.hstack([a, a[:, :1] * 0]),
     "drop_column": lambda p, a: a[:, :-1],
     "columns": lambda p, a: a[:, p.start : p.stop],
+    "look_up": _look_up,
     "rows": lambda p, a, *_: a[p.rows],
     "select": lambda p, a: a[-1:, p.columns],
     "interleave": lambda p, *waves: np.stack(waves, axis=2).reshape(len(waves[0]), -1)[
