@@ -23,7 +23,15 @@ from tracer.scenario.model import Scenario
 
 FREE = {
     *(Elementwise, op.DivTerm, op.PowerOfTwo, op.Rotate, op.RotateBack, op.Cumulate),
-    *(op.AccumulateGradients, op.ByWord, op.ByEntry, op.SumOfSquares, op.MixExperts, op.ExpertDots),
+    *(
+        op.AccumulateGradients,
+        op.ByWord,
+        op.ByEntry,
+        op.GroupExtreme,
+        op.SumOfSquares,
+        op.MixExperts,
+        op.ExpertDots,
+    ),
 }
 """Operations that compute number by number, or add up without a product of matrices."""
 

@@ -59,6 +59,7 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.PlaceColumns(column, m), [(n, m - column)]),
         (op.AppendZeros(), [(n, m)]),
         (op.SpreadGroups(k, 2), [(n, m)]),
+        (op.LookUp(tuple(i % k for i in range(2 * m - 1)), 0, min(n, m)), [(k, 2)]),
     ]
     return next(each for each in found if type(each[0]) is kind)
 
@@ -158,6 +159,7 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
 
 
 GIVEN_AXES = {
+    op.LookUp,
     *(op.Collect, op.TakeColumn, op.TakeEntry, op.TakeEntries, op.TakeNumber, op.Stack),
     op.LookUp,
     *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros, op.SpreadGroups),

@@ -81,8 +81,7 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield op.SumOfSquares(), [wide]
     yield op.Cumulate(), [wide]
     yield op.ByWord(words, k), [wide]
-    looked_up = tuple(int(i) for i in rng.integers(0, k, n * m))
-    yield op.ByEntry(looked_up, m - 1, k, m), [wide]
+    yield op.ByEntry(tuple(i % k for i in range(n * m)), 0, k, 2), [wide]
     yield op.MixExperts(experts), [some(n, k), *outputs]
     yield op.ExpertDots(experts), [wide, *outputs]
 
@@ -105,6 +104,8 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Sigmoid(), [wide]
     yield el.Log(), [share]
     yield el.NegativeLog(), [share]
+    yield el.BucketOfDistance(2, 6, 20), [positive(n, m)]
+    yield el.BucketOfDistance(1, 2, 5), [positive(n, m)]
     yield el.EluPlusOne(), [wide]
     yield el.Quotient(), [wide, wider]
     yield el.OfTarget(), [wide, wider]
@@ -193,8 +194,6 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.Ramp(a, None), [wide, np.array(float(a + b))]
     yield el.TurningPair(2 * m, b + 1, c, a), []
     yield el.Interpolate(a), [wide, share]
-    yield el.BucketOfDistance(1, 2, m + 1), [positive(n)]
-    yield el.BucketOfDistance(k + 1, k + 4, k + m + 2), [positive(n)]
     yield el.LargerBase(a + 1, b, m + 10, c, 2 * m + 2), []
     yield el.YarnFactor(a + 1), []
     yield el.LongRopeFactor(a + 1, b + 1), []

@@ -202,23 +202,15 @@ def _by_word(p: Any, a: Any) -> Any:
 
 
 def _by_entry(p: Any, a: Any) -> Any:
-    found = _zeros(a, p.table, p.columns)
-    for row, entry in zip(p.rows, a.flat, strict=True):
-        found[row, p.column] += entry
+    found = np.zeros((p.table, p.columns))
+    np.add.at(found[:, p.column], list(p.rows), a.ravel())
     return found
 
 
-def _bucket(p: Any, a: Any) -> Any:
-    """e + (k - e) log(d / e), to the base m / e."""
-    number = type(a.flat[0])
-    base = _ln(number(p.max_distance) / p.exact)
-    return _of_each(lambda d: p.exact + (p.buckets - p.exact) * _ln(d / p.exact) / base)(a)
-
-
-def _look_up(p: Any, a: Any) -> Any:
-    m = (len(p.rows) + 1) // 2
-    offset = np.arange(m) - np.arange(m - p.queries, m)[:, None]
-    return a[np.array(p.rows)[offset + m - 1], p.column]
+def _looked_up(p: Any, table: Any) -> Any:
+    keys = (len(p.rows) + 1) // 2
+    offsets = np.subtract.outer(np.arange(keys), np.arange(keys - p.queries, keys)).T
+    return table[np.array(p.rows)[offsets + keys - 1], p.column]
 
 
 def _argmax(p: Any, shares: Any, logits: Any) -> Any:
@@ -287,6 +279,9 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "add": lambda p, a, b: a + b,
     "add_number": lambda p, a, b: b + a,
     "difference": lambda p, a, b: a - b,
+    "bucket_of_distance": lambda p, d: (
+        p.exact + (p.buckets - p.exact) * np.log(d / p.exact) / np.log(p.max_distance / p.exact)
+    ),
     "quantization_error": lambda p, w, of_integer: w - of_integer,
     "multiply": lambda p, a, b: a * b,
     "twice_product": lambda p, a, b: 2 * a * b,
@@ -373,7 +368,6 @@ FORMULAS: dict[str, Callable[..., Any]] = {
         / (2 * Decimal(p.base).ln())
     ),
     "ramp": _ramp,
-    "bucket_of_distance": _bucket,
     "interpolate": lambda p, a, ramp: a - a * ramp + a * ramp / p.factor,
     "larger_base": lambda p: (
         (1 + Decimal(p.factor) * (p.tokens - p.context) / p.context)
@@ -394,8 +388,8 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "append_zeros": lambda p, a: np.hstack([a, a[:, :1] * 0]),
     "drop_column": lambda p, a: a[:, :-1],
     "columns": lambda p, a: a[:, p.start : p.stop],
-    "look_up": _look_up,
     "rows": lambda p, a, *_: a[p.rows],
+    "look_up": _looked_up,
     "select": lambda p, a: a[-1:, p.columns],
     "interleave": lambda p, *waves: np.stack(waves, axis=2).reshape(len(waves[0]), -1)[
         :, : len(p.features)

@@ -131,7 +131,7 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         (
             "      activation: x",
             "7: layer1.ffn.activation: expected relu, gelu, gelu_tanh, silu, sigmoid, tanh, "
-            "relu_squared or none, got 'x'",
+            "relu_squared, swiglu or none, got 'x'",
         ),
         ("      norm: yes", "7: layer1.ffn.norm: expected a mapping, such as norm: {epsilon: "),
         ("    norm: {epsilon: -1}", "12: layer1.norm.epsilon: expected at least 0, got '-1'"),
@@ -185,13 +185,11 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ("mask: [[0, x], [0, 0]]", "12: mask row 1 column 2: expected a number, got 'x'"),
         (
             "positions: {}",
-            "1: positions: expected one of sinusoidal, table, rotary, alibi: true and "
-            "relative_bias",
+            "1: positions: expected one of sinusoidal, table, rotary, alibi: true and relative_bias",
         ),
         (
             "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",
-            "1: positions: expected one of sinusoidal, table, rotary, alibi: true and "
-            "relative_bias",
+            "1: positions: expected one of sinusoidal, table, rotary, alibi: true and relative_bias",
         ),
         (
             "positions: {sinusoidal: {start: -1}}",
