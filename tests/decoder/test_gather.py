@@ -31,7 +31,6 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
     column = draw(st.integers(0, m - 1))
     kept = tuple(columns[row % 2 :] for row in range(n))
     entries = tuple((i % n, i % m) for i in draw(POSITIONS))
-    by_offset = tuple(draw(st.integers(0, n - 1)) for _ in range(2 * k - 1))
     found: list[Drawn] = [
         (op.Copy(), [(n, m)]),
         (op.Reused(), [(n, m)]),
@@ -44,7 +43,6 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.Select(columns), [(n, m)]),
         (op.Rows(rows), [(n, m), (n, k)]),
         (op.Columns(column, m), [(n, m)]),
-        (op.LookUp(by_offset, column, min(n, k)), [(n, m)]),
         (op.Keep(kept, Decimal(0)), [(n, m)]),
         (op.Lower(), [(n, n)]),
         (op.Collect(), [()] * n),
@@ -161,7 +159,6 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
 GIVEN_AXES = {
     op.LookUp,
     *(op.Collect, op.TakeColumn, op.TakeEntry, op.TakeEntries, op.TakeNumber, op.Stack),
-    op.LookUp,
     *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros, op.SpreadGroups),
 }
 """Operations that are recorded with axes."""
