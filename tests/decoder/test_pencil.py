@@ -305,12 +305,20 @@ def test_the_roles_of_each_kind() -> None:
         keeps: {role.name for role in all_roles() if role.rounding_rule is keeps}
         for keeps in roles.RoundingRule
     }
-    assert kept.pop(roles.RoundingRule.WORKING) == WORKING | WORKING_IN_BLOCKS
+    assert kept.pop(roles.RoundingRule.WORKING) == WORKING | WORKING_IN_BLOCKS | OF_STATES
     assert kept.pop(roles.RoundingRule.SHARED) == SHARED
-    assert kept.pop(roles.RoundingRule.EXACT) == EXACT
-    assert kept.pop(roles.RoundingRule.ALL) == ALL | OF_ALIBI
-    assert kept.pop(roles.RoundingRule.WHOLE) == {"slope", "position.distance", "position.far"}
+    assert kept.pop(roles.RoundingRule.EXACT) == EXACT | of_quantized("scales")
+    elements = of_quantized("elements", "largest", "smallest")
+    assert kept.pop(roles.RoundingRule.ALL) == ALL | OF_ALIBI | elements
+    integers = of_quantized("exponent", "integers", "zero_point", "zero_points")
+    assert kept.pop(roles.RoundingRule.WHOLE) == WHOLE | integers
     assert set(kept) == {roles.RoundingRule.RESULT}
+
+
+def of_quantized(*names: str) -> set[str]:
+    """The names of roles of all quantized weights."""
+    weights = (*(f"W_{of}" for of in "QKVO123"), "unembedding.W_U")
+    return {f"{matrix}.{name}" for matrix in weights for name in names}
 
 
 INSIDE_A_NORM = (
@@ -319,9 +327,9 @@ INSIDE_A_NORM = (
 )
 NORMS_OF_LATENTS = ("latent.norm", "latent.query_norm")
 WORKING = {
-    *("position.div_term", "position.angle", "position.logarithmic"),
+    *("position.div_term", "position.angle"),
     *(f"position.{name}" for name in ("base", "turns", "unscaled", "attention_factor")),
-    *("position.ramp", "position.ramp_start", "position.ramp_end"),
+    *("position.ramp", "position.ramp_start", "position.ramp_end", "position.logarithmic"),
     *(
         f"{norm}.{name}"
         for norm in ("norm", "norm_after", "query_norm", "key_norm", *NORMS_OF_LATENTS)
@@ -334,6 +342,10 @@ WORKING = {
     *(f"W_{name}.low_rank" for name in "QKVO123"),
     "unembedding.W_U.low_rank",
 }
+OF_STATES = {
+    *("gate.rate", "scaled_query.divisor"),
+    *(f"unit_{name}.{end}" for name in ("query", "key") for end in ("squares", "length")),
+}
 WORKING_IN_BLOCKS = {"factor", "sum", "output", "block_output"}
 SHARED = {
     "block_sum",
@@ -344,6 +356,7 @@ SHARED = {
 EXACT = {"dot", "scale", "pairs.dot", "keys", "queries"}
 ALL = {"sampling.cumulative", "parts.sum", "rounding", "pairs.of_query", "pairs.of_key"}
 OF_ALIBI = {"slope"}
+WHOLE = {"slope", "position.distance", "position.far"}
 
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------
@@ -460,7 +473,7 @@ class ByHand:
             return [self.written(x, self.usual) for x in flat]
         if name in EXACT:
             return flat
-        if name in WORKING or (record.output.place.block and name in WORKING_IN_BLOCKS):
+        if name in WORKING | OF_STATES or (record.output.place.block and name in WORKING_IN_BLOCKS):
             return [self.working(x) for x in flat]
         if name in SHARED:
             rows = exact if exact.ndim == 2 else record.inputs[0].numbers

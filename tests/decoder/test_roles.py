@@ -9,8 +9,11 @@ from decimal import Decimal
 
 import pytest
 
-from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, every_part
+from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, WITH_SWIGLU, every_part
+from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import bundled, traced
+from tests.parts.recurrent.test_decoder import SMALL, drawn
+from tests.parts.relative_bias.test_decoder import BIASED
 from tracer.decoder import roles, token_rows
 from tracer.decoder.attribution import attribute, check_entry
 from tracer.decoder.axes import Axis
@@ -162,6 +165,46 @@ SCALINGS = (
 )
 
 
+DECAYS = {"clip": "0.01", "weight_decay": "0.1"}
+OPTIMIZERS = tuple(
+    Optimizer.model_validate({**DECAYS, **own})
+    for own in ({"kind": "sgd", "momentum": "0.9"}, {"kind": "adamw"})
+)
+
+QUANTIZED = """\
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+layers:
+  - attention:
+      heads: [{W_Q: WEIGHTS, W_K: WEIGHTS, W_V: WEIGHTS}]
+      W_O: WEIGHTS
+    ffn: {W_1: WEIGHTS, W_3: WEIGHTS, W_2: WEIGHTS}
+vocabulary: [a, b]
+unembedding: {W_U: WEIGHTS}
+targets: [b, a]
+"""
+KINDS = ("bits: 4", "bits: 4, zero_point: true", "kind: mxfp4")
+LEARNS = SMALL.replace("tokens: [a, b]", "tokens: [a, b, a, b]") + (
+    "vocabulary: [a, b]\nunembedding: tied\ntargets: [b, a, b, a]\n"
+)
+OF_PARTS = (
+    *(
+        QUANTIZED.replace("WEIGHTS", f"{{quantized: {{{kind}}}, of: [[1, 0.2], [-0.4, 0.7]]}}")
+        for kind in KINDS
+    ),
+    *(BIASED, WITH_SWIGLU),
+    *(to_yaml(drawn(seed)) for seed in (6, 7)),
+    LEARNS.replace("beta: 0.5", "beta: {W_B: [[1], [0.5]], b_B: [0.5]}\n    chunk: 2"),
+)
+NOT_TRAINED = (
+    *(to_yaml(drawn(seed)) for seed in range(6)),
+    LEARNS.replace("delta", "linear").replace("beta: 0.5", "chunk: 2"),
+    LEARNS.replace("delta", "linear").replace(
+        "beta", "feature_map: elu_plus_1\n    normalizer: true #"
+    ),
+)
+
+
 def passes() -> Iterator[Trace]:
     """Bundled scenarios and a small one, with all that can be asked for."""
     for name in ("alex", "science", "pizza", "comics"):
@@ -198,11 +241,15 @@ def passes() -> Iterator[Trace]:
     adapted = parse(ADAPTED, "f.yaml")
     ends = (_learning(LEARNING[0], ending) for ending in (", softcap: 2", DIVIDED))
     for scenario in (learns, adapted, *map(_learning, LEARNING), *ends):
-        for kind in ("sgd", "adamw"):
-            decay = {"clip": "0.01", "weight_decay": "0.1"}
-            momentum = {"momentum": "0.9"} if kind == "sgd" else {}
-            optimizer = Optimizer.model_validate({"kind": kind, **decay, **momentum})
+        for optimizer in OPTIMIZERS:
             yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
+    for text in OF_PARTS:
+        scenario = parse(text, "f.yaml")
+        yield trace("f", scenario, RECORDED)
+        for optimizer in OPTIMIZERS:
+            yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
+    for text in NOT_TRAINED:
+        yield trace("f", parse(text, "f.yaml"), RECORDED)
     for layer in (*LEARNING, LEARNING[-1].replace("rms_norm", "layer_norm")):
         yield trace("f", _learning(layer), PassOptions(standardized=True))
     for loss in (
@@ -302,9 +349,6 @@ LEARNING = (
     f"ffn: {{router: [[1, -1], [0, 1]], top: 1, normalize: false, experts: [{EXPERT}, {EXPERT}]}}",
     f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}]}}}}]\nsoftmax: shifted\n#",
     *LATENTS,
-    # Biases of two heads, which two layers use.
-    f"attention: {{heads: [{HEAD}, {HEAD}]}}}}, {{attention: {{heads: [{HEAD}, {HEAD}]}}}}]\n"
-    "positions: {relative_bias: {max_distance: 2, table: [[1, 2], [0.5, 0]]}}\n#",
     "ffn: {W_1: [[1], [0.5]], b_1: [0.1], W_3: [[0.5], [1]], b_3: [0.2], W_2: [[1, 0.3]],\n"
     "      activates: output, b_2: [0.3, 0.1],\n"
     "      norm: {kind: rms_norm, placement: pre, gain: [1, 2], shift: [0, 1]}}",

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.helpers.random_parts import parts_with
 from tests.helpers.random_scenarios import EPSILONS, Scenario, scenarios
 from tests.helpers.unembeddings import is_tied
 
@@ -48,6 +49,10 @@ def learning_scenarios(
             read = draw(st.lists(st.sampled_from(known), min_size=length, max_size=length))
             right = draw(_targets(words, length))
             spec["training"].append({"tokens": read, "targets": right})
+    if "training" in spec:  # a gate typed for each token fits one text
+        for part in parts_with(spec, "heads"):
+            typed = (key for key in ("gate", "beta") if isinstance(part.get(key), list))
+            part |= {key: part[key][0] for key in typed}
     if any_loss:
         _other_loss(spec, random.Random(draw(st.integers(0, 2**16))))
     return spec

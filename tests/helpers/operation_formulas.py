@@ -301,6 +301,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "quotient": lambda p, a, b: a / b,
     "sigmoid_of_target": lambda p, z, t: 1 / (1 + np.exp((1 - 2 * t) * z)),
     "relu": lambda p, a: a * (a > 0),
+    "above_zero": lambda p, a: a * (a > 0),
     "silu": lambda p, a: a * _sigmoid(a),
     "tanh": lambda p, a: _tanh(a),
     "relu_squared": lambda p, a: (a * (a > 0)) ** 2,

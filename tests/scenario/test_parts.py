@@ -44,6 +44,7 @@ NOT_LEARNED = {
     ("Head", "Q"),
     ("Head", "K"),
     ("Head", "V"),
+    *(("Attention", "gate"), ("Attention", "beta")),
     ("Lora", "frozen"),
     ("Quantized", "of"),
 }

@@ -590,6 +590,13 @@ class Sigmoid(Elementwise):
     entry = ex.Quotient(ONE, ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(ex.Negative(A)))))))
 
 
+class AboveZero(Elementwise):
+    """max(0, a)."""
+
+    name = "above_zero"
+    entry = ex.Call("max", (ex.Number.of(0), A))
+
+
 class EluPlusOne(Elementwise):
     """elu(a) + 1 = max(0, a) + e^min(0, a): a + 1, or e^a if a < 0 (Katharopoulos et al. 2020)."""
 

@@ -67,8 +67,10 @@ def _said(model: BaseModel) -> dict[str, Any]:
         if name in model.model_fields_set and getattr(model, name) is None:
             said[name] = "none"  # whatever its layer says
     for name, shape in declared(type(model)).items():
-        if shape.sizes == SINGLE and name in said:
-            said[name] = said[name][0]
+        # One number in place of a number per token is that of all tokens.
+        match said.get(name):
+            case [number] if shape.sizes in (SINGLE, ("keys",)):
+                said[name] = number
     return said
 
 

@@ -134,7 +134,7 @@ def number_of(tape: Tape, at: HeadContext, role: Role, row: int) -> Value | None
 def on_the_way(tape: Tape, x: Value, keys: AttentionKeys, of: VectorRoles) -> Value:
     """φ(x), of length 1 if asked for: (n, d_k) → (n, d_k)."""
     if keys.feature_map != "none":
-        mapped = el.EluPlusOne() if keys.feature_map == "elu_plus_1" else el.Activate("relu")
+        mapped = el.EluPlusOne() if keys.feature_map == "elu_plus_1" else el.AboveZero()
         x = tape.record(of.mapped, mapped, x)
     if keys.unit_length is None:
         return x
