@@ -349,9 +349,9 @@ def rounded_again(at: Judge, said: Said) -> bool:
 
 
 def turns(at: Judge) -> bool:
-    """Whether positions turn queries and keys."""
-    acts = "position.angle" in at.values or "position.distance" in at.values
-    return acts and "position" not in at.values
+    """Whether positions turn queries and keys, or act on scores."""
+    acting = {"position.angle", "position.distance", "position.bias"}
+    return bool(acting & {*at.values}) and "position" not in at.values
 
 
 def other_rows(at: Judge, said: Said) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.judged_part import judged_parts
+from tests.helpers.relative_biases import biases
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.rotary_scaling import attention_factor, frequencies
 
@@ -123,7 +124,10 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
                 own = _mask({**tower, "mask": part["mask"]}) if "mask" in part else mask
                 asked = settings_of(tower, part)
                 angle = None if asked is None else angles[prefix(tower, asked)]
-                found |= _attention(inside, inside, own, part, shifted, here, angle, positions)
+                added = biases(positions, len(x), sees_later=tower.get("mask") == "none")
+                found |= _attention(
+                    *(inside, inside, own, part, shifted, here, angle, positions, added)
+                )
             elif name == "cross_attention":
                 assert memory is not None or typed
                 found |= _attention(inside, memory, None, part, shifted, here)
@@ -299,7 +303,7 @@ def _rotate(x: Array, angle: Array, layout: str) -> Array:
 def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
     if _is_none(positions):
         return {}
-    if "rotary" in positions or positions.get("alibi"):
+    if {"rotary", "relative_bias"} & {*positions} or positions.get("alibi"):
         return {}
     if "table" in positions:
         return {"position": _floats(positions["table"])[:tokens]}
@@ -367,6 +371,7 @@ def _attention(
     replace: Replace,
     angle: Array | None = None,
     positions: Any = None,
+    added: Array | None = None,
 ) -> dict[str, Array]:
     """All heads at once, axes: h head, i and j token, m model feature, k and v head feature.
 
@@ -449,7 +454,8 @@ def _attention(
         place = np.arange(len(x))
         far = np.abs(place[:, np.newaxis] - place)
         biased = capped - np.multiply.outer(_slopes(len(heads)), far)
-    masked = biased if mask is None else biased + mask
+    with_bias = biased if added is None else biased + added
+    masked = with_bias if mask is None else with_bias + mask
     finite = np.abs(masked[np.isfinite(masked)])
     # A head without a sink has one that is hidden.
     sinks = np.array([float(head.get("sink", -np.inf)) for head in own])
@@ -491,6 +497,8 @@ def _attention(
         if biased is not capped:
             found[f"head{h + 1}.biased"] = biased[h]
             found[f"head{h + 1}.slope"] = _slopes(len(heads))[h]
+        if added is not None:
+            found[f"head{h + 1}.scores_and_bias"] = with_bias[h]
         if "softcap" in attention:
             found[f"head{h + 1}.capped"] = capped[h]
         if mask is not None:

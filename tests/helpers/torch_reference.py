@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.helpers.relative_biases import bucket_of, own_biases
 from tests.helpers.rotary_of_layers import settings_of
 from tests.helpers.rotary_scaling import attention_factor, frequencies
 from tests.helpers.unembeddings import is_tied, unembedding_of
@@ -220,6 +221,8 @@ class _Pass:
                 far = torch.arange(len(x))[:, None] - torch.arange(len(x))
                 slope = slope_of(len(read), len(heads))
                 scores = self.keep(f"{at}biased", scores - slope * far.abs())
+            if not crossed and own_biases(positions):
+                scores = self.keep(f"{at}scores_and_bias", scores + self.bias(at, len(x)))
             seen = None if crossed else self._visible(part)
             weights = self.weights(at, scores, seen, self.sink(at, head))
             outputs.append(self.keep(f"{at}output", weights @ value))
@@ -227,6 +230,18 @@ class _Pass:
         if part.get("W_O") is None:
             return self.keep(f"{place}output", concat * 1)
         return self.affine(concat, part, place, "O", "output")
+
+    def bias(self, at: str, n: int) -> Any:
+        """The entries of the table's column for a head, by the offsets of n tokens."""
+        own = self.spec["positions"]["relative_bias"]
+        table = self.parameter("positions.relative_bias.table", own["table"])
+        sees_later = self.spec.get("mask") == "none"
+        rows = [
+            [bucket_of(key - query, own, sees_later=sees_later) for key in range(n)]
+            for query in range(n)
+        ]
+        head = int(at.rstrip(".").rpartition("head")[2])
+        return table[torch.tensor(rows), head - 1]
 
     def scores(self, at: str, scale: Any, query: Any, key: Any) -> Any:
         dot = query @ key.T

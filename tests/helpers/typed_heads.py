@@ -64,7 +64,9 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
     for key in OF_EMBEDDINGS:
         spec.pop(key, None)
     positions = spec.get("positions", "none")
-    if positions == "none" or not ("rotary" in positions or positions.get("alibi")):
+    if positions == "none" or not (
+        {"rotary", "relative_bias"} & {*positions} or positions.get("alibi")
+    ):
         spec.pop("positions", None)
     if rng.random() < 0.2:
         rows = _rows(len(spec["tokens"]), len(part["heads"][0]["V"][0]), rng)

@@ -212,7 +212,7 @@ def test_random_scenarios(scenario: Scenario) -> None:
     positions = scenario.get("positions", "none")
     assert ("are waves" in whole) == ("sinusoidal" in positions)
     turns_nothing = not sub_layers(scenario, "attention") and positions != "none"
-    turns_nothing &= bool({"rotary", "alibi"} & set(positions))
+    turns_nothing &= bool({"rotary", "alibi", "relative_bias"} & set(positions))
     assert ("There are no positions here" in whole) == (positions == "none" or turns_nothing)
     attentions = sub_layers(scenario, "attention", "cross_attention")
     with_w_o = sum("W_O" in attention for attention in attentions)

@@ -160,6 +160,9 @@ def inputs(scenario: Scenario) -> list[list[str]]:
     above = [] if norm == "none" else [[NORMS[norm.get("kind", "layer_norm")]]]
     if positions == "none" or positions.get("alibi"):
         return [*below, [x], *above, ["X′"]]
+    if "relative_bias" in positions:
+        attends = any("attention" in layer for layer in scenario["layers"])
+        return [*below, [x, *(["offset → R"] if attends else [])], *above, ["X′"]]
     if "rotary" in positions:
         attends = any("attention" in layer for layer in scenario["layers"])
         return [*below, [x, *(["θ turns Q, K"] if attends else [])], *above, ["X′"]]
@@ -254,6 +257,7 @@ def assert_is_attention(
     )
     positions = scenario.get("positions", "none")
     falls = positions != "none" and positions.get("alibi") and not crosses
+    biased = positions != "none" and "relative_bias" in positions and not crosses
     turns = bool(positions != "none" and "rotary" in positions and not crosses)
     for i, head in enumerate(of["heads"]):
         rows = (*(row for each in below for row in each.heads[i]), *heads.heads[i])
@@ -272,6 +276,7 @@ def assert_is_attention(
             [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
             *([[f"soft cap {of['softcap']}"]] if "softcap" in of else []),
             *([["ALiBi"]] if falls else []),
+            *([["+ B"]] if biased else []),
             *([["mask"]] if hides and not crosses else []),
             *([["sink"]] if "sink" in head else []),
             ["softmax"],

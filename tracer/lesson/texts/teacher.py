@@ -488,6 +488,8 @@ class Teacher:
         """What the rows and columns of a value are; the labels of most show it without words."""
         if self.detail is not Detail.FULL and value.role in (roles.MASK, roles.POSITION):
             return []
+        if len(value.axes) == 1:
+            return []
         return [doc.Paragraph(described(value, self.ctx.symbols[value.address]))]
 
     def other_rows(self, value: Value) -> list[doc.Block]:

@@ -130,7 +130,6 @@ BUCKETS_STEP = StepKind(
     "the bias of each offset",
     _buckets_goal,
     {
-        decoder.FAR: RoleText(DISTANCE),
         decoder.LOGARITHMIC: RoleText(LOGARITHMIC, "The larger distances on a logarithmic scale:"),
         decoder.OF_OFFSETS: RoleText(OF_OFFSETS, "The bias of each offset, for each head:"),
     },
@@ -157,5 +156,5 @@ BIAS_STEP = InnerKind(
 
 PART = LessonPart(
     kinds={"position": (BUCKETS_STEP,), "scores": (BIAS_STEP,)},
-    operands={decoder.TABLE: TABLE},
+    operands={decoder.TABLE: TABLE, decoder.FAR: DISTANCE},
 )

@@ -107,6 +107,9 @@ def check(sizes: ShapeChecker, tower: YamlPath) -> None:
             shared = f"{heads} (relative_bias has one column per head for all layers)"
             sizes.report(at, f"{count(own, 'head')}, expected {shared}")
         heads = heads or own
+        kind = sizes.part(*at[:-1], "kind")
+        if isinstance(kind, str) and kind != "softmax":
+            sizes.report(place, f"kind: {kind} has no scores that a bias could be added to")
     if heads is None:
         sizes.report(place, "a bias of scores, but no layer has attention")
     table, said = (*place, "table"), typed_size(sizes.part(*place, "buckets"))
