@@ -35,7 +35,6 @@ NOT_DRAWN = {
     r"UnitLength).*": "refused: a state reads the tokens one after the other",
     r"Attention\.(kind|gate|beta|feature_map|normalizer|unit_length|chunk).*|"
     r"(Gate|Strength|UnitLength).*": "of states: tests/parts/recurrent/test_lesson.py",
-    r"(encoder )?(Positions\.relative_bias|RelativeBias).*": "tests/parts/relative_bias/test_decoder.py",
     r"encoder Head\.[QKV]": "refused: only the decoder starts with typed queries",
     r"Pinned\[\](: -inf.*| = -.*)": "refused: no vector hides anything, only the rows of a mask",
 }

@@ -39,6 +39,23 @@ SCALED: Scenario = {
 }
 """Frequencies with pairs between the fast and the slow, which small scenarios rarely have."""
 
+_UP: Scenario = {"W_1": ROWS[:2], "W_3": ROWS[:2], "W_2": [row[:2] for row in ROWS]}
+SHARED: Scenario = {
+    "tokens": ["a"],
+    "embeddings": [[1, 2]],
+    "layers": [
+        {
+            "ffn": {
+                "router": [[1], [0]],
+                "top": 1,
+                "experts": [_UP],
+                "shared": {**_UP, "activation": "swiglu", "gate_scale": 2, "gate_offset": 1},
+            }
+        }
+    ],
+}
+"""A shared expert with keys of SwiGLU that change its output."""
+
 READ_ELSEWHERE = re.compile(
     r"\.(title|intro|notes|summary)|notes\..*|"  # texts
     r"rounding\.(trailing_zeros|working)|"  # how numbers are printed
@@ -115,7 +132,12 @@ def test_every_key_matters() -> None:
             matters.update(key for key, at in unproven if said(without(spec, at)) != whole)
 
     small = whole_scenarios(max_layers=1, max_tokens=2)
-    for strategy, number in ((small, 320), (from_sizes(), 50), (st.just(SCALED), 1)):
+    for strategy, number in (
+        (small, 320),
+        (from_sizes(), 50),
+        (st.just(SCALED), 1),
+        (st.just(SHARED), 1),
+    ):
         seed(3)(  # with which so few draws show it of each
             settings(
                 max_examples=number,
