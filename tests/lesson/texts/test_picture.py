@@ -217,6 +217,10 @@ def assert_is(layer: doc.LayerPicture, spec: dict[str, Any], scenario: Scenario)
 def of_network(ffn: Scenario, number: str = "") -> list[str]:
     """The boxes of an FFN, or of an expert with its number."""
     active = ACTIVATIONS.get(ffn.get("activation", "relu"), "no activation")
+    if ffn.get("activation") == "swiglu":
+        limit, scale = ffn.get("gate_limit"), ffn.get("gate_scale", 1)
+        factor = f" with α = {scale}" if scale != 1 else ""
+        active = f"{f'at most {limit}, ' if limit else ''}SiLU{factor}"
     last = ffn.get("activates") == "output"
     output = f"· W₂{number}" + f" + b₂{number}" * ("b_2" in ffn)
     return [
