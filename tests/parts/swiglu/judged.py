@@ -114,6 +114,7 @@ PART = JudgedPart(
         **{"With the limit:": r"hidden\.clamped", "With its limits:": r"up\.clamped"},
         **{"The activation:": "activation", "Each sum multiplied by its gate:": "gated"},
     },
+    backward={"Compute the gradient at each activation.": "activation"},
     claims={
         "[A number above {limit} is replaced by {again}. ]The activation divides each number x by 1 + e^(-[{scale}×]x). Numbers near 0 are about halved, and large negative numbers become almost 0.": activation,
         "With this factor the activation is close to GELU.": close_to_gelu,
