@@ -269,7 +269,6 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("without dividing the logits", _with(Unembedding, lambda _: {"scale": None})),
     *((name, _with(kind, new)) for part in scenario_parts() for name, kind, new in part.variants),
-    *((name, of_parts(new)) for part in scenario_parts() for name, new in part.changes),
     ("with the losses averaged", _of_loss("mean")),
     ("with the losses added up", _of_loss("sum")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
@@ -278,6 +277,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
 """The name of each variant and its change."""
 
 OF_PROGRAMS: tuple[tuple[str, Change], ...] = (
+    *((name, of_parts(new)) for part in scenario_parts() for name, new in part.changes),
     *((f"with {each.title} ({name})", _of_activations(name)) for name, each in ACTIVATIONS.items()),
     *((f"with ε = {e}", _of_norms(epsilon=Decimal(e))) for e in ("0.0001", "0.001", "0.0000001")),
     ("with RMSNorm", _with_other(Normalization, kind="rms_norm")),
