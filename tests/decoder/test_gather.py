@@ -31,6 +31,7 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
     column = draw(st.integers(0, m - 1))
     kept = tuple(columns[row % 2 :] for row in range(n))
     entries = tuple((i % n, i % m) for i in draw(POSITIONS))
+    by_offset = tuple(draw(st.integers(0, n - 1)) for _ in range(2 * k - 1))
     found: list[Drawn] = [
         (op.Copy(), [(n, m)]),
         (op.Reused(), [(n, m)]),
@@ -57,7 +58,7 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.PlaceColumns(column, m), [(n, m - column)]),
         (op.AppendZeros(), [(n, m)]),
         (op.SpreadGroups(k, 2), [(n, m)]),
-        (op.LookUp(tuple(i % k for i in range(2 * m - 1)), 0, min(n, m)), [(k, 2)]),
+        (op.LookUp(by_offset, column, min(n, k)), [(n, m)]),
     ]
     return next(each for each in found if type(each[0]) is kind)
 

@@ -81,7 +81,8 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield op.SumOfSquares(), [wide]
     yield op.Cumulate(), [wide]
     yield op.ByWord(words, k), [wide]
-    yield op.ByEntry(tuple(i % k for i in range(n * m)), 0, k, 2), [wide]
+    of_rows = tuple(int(i) for i in rng.integers(0, k, n * m))
+    yield op.ByEntry(of_rows, m - 1, k, m), [wide]
     yield op.MixExperts(experts), [some(n, k), *outputs]
     yield op.ExpertDots(experts), [wide, *outputs]
 

@@ -244,9 +244,11 @@ def broken(line: str) -> list[str]:
     assignment = re.match(r"(.+?) (\+?=) (.+)", line)
     inner = " " * (len(line) - len(line.lstrip()) + 4)
     wrap = partial(textwrap.wrap, width=WIDEST, break_long_words=False, break_on_hyphens=False)
-    if not assignment:  # for … in [ … ]:
-        begins, _, listed = line.removesuffix("]:").partition("[")
-        return [f"{begins}[", *wrap(listed, initial_indent=inner, subsequent_indent=inner), "]:"]
+    if not assignment:  # for … in [ … ]: or for … in zip([ … ], …):
+        begins, _, rest = line.partition("[")
+        listed, _, ends = rest.rpartition("]")
+        inside = wrap(listed, initial_indent=inner, subsequent_indent=inner)
+        return [f"{begins}[", *inside, f"{inner[4:]}]{ends}"]
     name, assigns, value = assignment.groups()
     inside = wrap(value, initial_indent=inner, subsequent_indent=inner)
     return [f"{name} {assigns} (", *inside, f"{inner[4:]})"]
