@@ -24,17 +24,17 @@ def draw(spec: Scenario, rng: random.Random) -> None:
     """Attentions with a state, where tokens read in order and nothing changes scores."""
     positions = spec.get("positions", "none")
     is_causal = spec.get("mask", "causal") == "causal" and "padding" not in spec
-    if not is_causal or (positions != "none" and "alibi" in positions):
+    if not is_causal or {"alibi", "relative_bias"} & {*positions}:
         return
     for layer in spec.get("layers", ()):
         part = layer.get("attention", {})
-        if "attention" in layer and "latent" not in part and rng.random() < 0.2:
+        if "attention" in layer and "latent" not in part and rng.random() < 0.7:
             for key in OF_SCORES:
                 part.pop(key, None)
             for head in part["heads"]:
                 head.pop("sink", None)
             with_state(part, rng, len(spec.get("tokens", ())))
-        elif "attention" in layer and rng.random() < 0.2:
+        elif "attention" in layer and rng.random() < 0.5:
             part["kind"] = "softmax"
 
 
@@ -355,9 +355,6 @@ PART = JudgedPart(
         "The state after the chunk:": r"block\d+\.state",
     },
     claims={
-        "{symbol} ({n:int}) has a number for each token.": lambda at, said: (
-            at.address.endswith((".gate", ".beta")) and said["symbol"] == at.result["symbol"]
-        ),
         "Before a token is written, the state is multiplied by the gate {symbol}. A gate of 1 keeps the state, and a gate of 0 empties it.[given: The gate is given.]": gate,
         "A token writes {symbol} times its error: with 0 it writes nothing, with 1 the whole error.[given: It is given.]": strength,
         "The feature map {name:elu\\(x\\) \\+ 1|ReLU} is applied to each number of the {what:queries|keys}.": mapped,

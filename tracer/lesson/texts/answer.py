@@ -122,7 +122,9 @@ def _changed(ctx: LessonContext) -> doc.Sentence | None:
         return None
     nearest = _nearest(ctx, before, after)
     equal = _equal(ctx, before, after) if nearest else ()
-    return (*equal, *nearest, *_largest(ctx, before, after))
+    largest = _largest(ctx, before, after)
+    between = (" ",) if nearest and largest else ()
+    return (*equal, *nearest, *between, *largest)
 
 
 def _equal(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
@@ -151,7 +153,7 @@ def _nearest(ctx: LessonContext, before: Value, after: Value) -> doc.Sentence:
     starts: doc.Sentence = ("The vector of ", ctx.name, " is closest to that of ")
     was, now = doc.Name(ctx.names[first]), doc.Name(ctx.names[last])
     near = rounded_like(before, _distances(ctx, before)[first], ctx)
-    end: doc.Sentence = (rounded_like(after, _distances(ctx, after)[last], ctx), "). ")
+    end: doc.Sentence = (rounded_like(after, _distances(ctx, after)[last], ctx), ").")
     begins: doc.Sentence = (f" {AT_THE_INPUT} (Euclidean distance ", near, ") and ")
     if first == last:
         return (*starts, now, *begins, "at the output (", *end)

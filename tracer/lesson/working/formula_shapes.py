@@ -65,10 +65,7 @@ def _factor(factor: ex.Expression, shapes: Shapes) -> ex.Expression:
 def described(value: Value, symbol: ex.Expression) -> Sentence:
     """Describe the rows and columns of a matrix without a formula."""
     shape = ex.Sized(symbol, value.shape)
-    rows, *columns_of = (axis.name for axis in value.axes)
-    if not columns_of:
-        return (shape, f" has a number for each {rows}.")
-    (columns,) = columns_of
+    rows, columns = (axis.name for axis in value.axes)
     if value.role in TYPED:
         columns = f"dimension of a {columns}"
     return (shape, f" has a row for each {rows} and a column for each {columns}.")
