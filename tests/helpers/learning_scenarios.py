@@ -139,7 +139,9 @@ def _numbers(spec: Any, address: str) -> Any:
             return spec[first][name]
         case (("unembedding" | "positions" | "embeddings"), _):
             found = spec[first]
-            return found[rest[0]] if rest else found
+            for name in rest:
+                found = found[name]
+            return found
     layer = spec["layers"][int(first.removeprefix("layer")) - 1]
     part = layer[rest[0]]
     match rest[1:]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.judged_part import judged_parts
-from tests.helpers.relative_biases import biases
+from tests.helpers.relative_biases import biases, of_offsets
 from tests.helpers.rotary_of_layers import prefix, settings_of
 from tests.helpers.rotary_scaling import attention_factor, frequencies
 
@@ -89,6 +89,9 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
     x = _floats([[]] * _queries(tower)) if typed else replace("embedding", _embedding(tower))
     positions = tower.get("positions")
     values = _position(positions, *x.shape)
+    sees_later = tower.get("mask") == "none"
+    if any("attention" in layer for layer in tower.get("layers") or ()):
+        values |= of_offsets(positions, len(x), sees_later=sees_later)
     asked = tower.get("embedding_scale", "none")
     if asked != "none":
         factor = math.sqrt(x.shape[1]) if asked == "sqrt" else float(asked)
@@ -124,10 +127,13 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
                 own = _mask({**tower, "mask": part["mask"]}) if "mask" in part else mask
                 asked = settings_of(tower, part)
                 angle = None if asked is None else angles[prefix(tower, asked)]
-                added = biases(positions, len(x), sees_later=tower.get("mask") == "none")
+                added = biases(positions, len(x), sees_later=sees_later)
                 found |= _attention(
                     *(inside, inside, own, part, shifted, here, angle, positions, added)
                 )
+                is_first = not any("relative_bias" in address for address in values)
+                for head, bias in enumerate(added if is_first and added is not None else (), 1):
+                    found[f"head{head}.relative_bias"] = bias
             elif name == "cross_attention":
                 assert memory is not None or typed
                 found |= _attention(inside, memory, None, part, shifted, here)

@@ -46,3 +46,19 @@ def biases(positions: Any, n: int, *, sees_later: bool) -> NDArray[np.float64] |
     ]
     found: NDArray[np.float64] = np.moveaxis(table[np.array(rows)], 2, 0)
     return found
+
+
+def of_offsets(positions: Any, n: int, *, sees_later: bool) -> dict[str, NDArray[np.float64]]:
+    """The bias of each offset (offsets, heads), and the buckets of distances that share them."""
+    own = own_biases(positions)
+    if own is None:
+        return {}
+    both = is_bidirectional(own, sees_later=sees_later)
+    table = np.array(own["table"], np.float64)
+    rows = [bucket_of(o, own, sees_later=sees_later) for o in range(1 - n, n if both else 1)]
+    number, furthest = len(table) // (1 + both), int(own.get("max_distance", 128))
+    exact = number // 2
+    distances = np.arange(exact, min(n, furthest))
+    shared = (number - exact) * np.emath.logn(furthest / exact, distances / exact)
+    found = {"position.bias": table[rows]}
+    return found | ({"position.logarithmic": exact + shared} if len(distances) else {})

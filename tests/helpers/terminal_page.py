@@ -40,7 +40,7 @@ class Formula:
     @property
     def constants(self) -> set[str]:
         found = _OF_A_FORMULA.findall(self.right)
-        return {*found, *(f"-{number}" for number in found if f"(-{number}" in self.right)}
+        return {*found, *(f"-{number}" for number in found if f"(-{number}, " in self.right)}
 
 
 @dataclass(frozen=True)

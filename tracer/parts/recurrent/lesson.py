@@ -97,6 +97,7 @@ STRENGTH_STEP = InnerKind(
         reasons=of_weights,
     ),
     sign=(BETA,),
+    short="writing strength",
     groups=("recurrent",),
 )
 

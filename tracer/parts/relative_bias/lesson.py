@@ -135,6 +135,7 @@ BUCKETS_STEP = StepKind(
     },
     gradient=Gradient("at the biases of the offsets", _at_the_table, (decoder.TABLE,)),
     sign=("offset → ", OF_OFFSETS),
+    short="offset biases",
     reasons=_why_buckets,
     outcome=_table,
     aside=True,
