@@ -304,7 +304,9 @@ class _Reading:
             case "number", _:
                 number = _printed(node)
                 brought = bool(node.more) or number in self.constants
-                brought |= number.startswith("-") and self.said(f"({number},")
+                brought |= number.startswith("-") and any(
+                    map(self.said, (f"({number},", f"({number}×"))
+                )
                 yield _Part(number, subtracted, brought)
             case "sum", [probability, target] if self.is_missed(target):
                 yield from self.parts(probability)
