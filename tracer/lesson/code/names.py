@@ -165,8 +165,10 @@ def _numbers_of_sub_layers(records: Sequence[Record]) -> Mapping[Where, int]:
 
 def _short(value: Value) -> str:
     """The name of a value that only its own step reads."""
-    name = value.role.name
-    return _named(name) if name in NAMES else _named(name.rpartition(".")[2])
+    name, place = value.role.name, value.place
+    short = _named(name) if name in NAMES else _named(name.rpartition(".")[2])
+    # The step of a chunk works out the same of each of its tokens.
+    return f"{short}_token_{place.token}" if place.block and place.token else short
 
 
 def _named(name: str) -> str:
