@@ -10,6 +10,7 @@ if (window.parent !== window) {
   const tellHeight = () =>
     window.parent.postMessage({ type: MESSAGE, height: Math.ceil(root.getBoundingClientRect().height) }, "*");
   new ResizeObserver(tellHeight).observe(body);
+  window.addEventListener("load", tellHeight); // a frame that is out of sight observes nothing yet
   window.addEventListener("message", ({ data: said, source }) => {
     if (source !== window.parent || said?.type !== MESSAGE) return;
     if (["light", "dark"].includes(said.theme)) root.dataset.theme = said.theme;
