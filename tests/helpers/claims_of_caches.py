@@ -277,7 +277,7 @@ FORMS = {
     rf"This model can read at most {TOKENS}; the caches of more tokens only show how they would grow\.": lambda m, s: (
         number(s[0]) == m.context and m.context < max(m.lengths)
     ),
-    r"The sizes, each of the layers with attention:": lambda m, s: True,
+    r"The sizes of the layers with attention:": lambda m, s: True,
     r"(Where heads or layers differ, the formula applies to those that are alike, and the products are added\. )?The numbers as a formula, and the bytes:": lambda m, s: (
         bool(s[0]) == (len(m.layers) > 1 or not m.equal_heads)
     ),

@@ -185,13 +185,11 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ("mask: [[0, x], [0, 0]]", "12: mask row 1 column 2: expected a number, got 'x'"),
         (
             "positions: {}",
-            "1: positions: expected one of sinusoidal, table, rotary, alibi: true and "
-            "relative_bias",
+            "1: positions: expected one of sinusoidal, table, rotary, alibi: true or relative_bias",
         ),
         (
             "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",
-            "1: positions: expected one of sinusoidal, table, rotary, alibi: true and "
-            "relative_bias",
+            "1: positions: expected one of sinusoidal, table, rotary, alibi: true or relative_bias",
         ),
         (
             "positions: {sinusoidal: {start: -1}}",

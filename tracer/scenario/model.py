@@ -90,7 +90,7 @@ class Positions(Frozen):
         ways = type(self).model_fields.items()
         if sum(getattr(self, name) != field.default for name, field in ways) != 1:
             said = [f"{name}: true" if field.annotation is bool else name for name, field in ways]
-            raise ValueError(f"expected one of {', '.join(said[:-1])} and {said[-1]}")
+            raise ValueError(f"expected one of {', '.join(said[:-1])} or {said[-1]}")
         return self
 
 

@@ -88,4 +88,4 @@ def test_the_text_works_out_slope_and_penalty() -> None:
 def test_one_kind_of_positions_is_expected(said: str) -> None:
     ran = run("run", "-", stdin=far(2).replace("{alibi: true}", said))
     assert ran.exit_code == 2
-    assert "expected one of sinusoidal, table, rotary, alibi: true and relative_bias" in ran.stderr
+    assert "expected one of sinusoidal, table, rotary, alibi: true or relative_bias" in ran.stderr

@@ -175,7 +175,7 @@ def _whose(name: str, found: Caches) -> str:
 
 
 def _computed(found: Caches) -> Iterator[doc.Block]:
-    yield doc.Paragraph(("The sizes, each of the layers with attention:",))
+    yield doc.Paragraph(("The sizes of the layers with attention:",))
     yield doc.Table.of(("symbol", "here", "meaning"), _symbols(found))
     what = "The numbers as a formula, and the bytes:"
     if len(found.layers) > 1 or found.widths is None:
