@@ -83,12 +83,19 @@ def _changed(at: Judge) -> list[int]:
     return [i for i, x in enumerate(row.data) if x > limit or (name == "up" and x < -limit)]
 
 
+def has_as_many_limits(at: Judge, said: Said) -> None:
+    """The gate is limited from above, what it multiplies on both sides."""
+    assert (said["several"] == "s change") == at.address.endswith(".gated")
+
+
 def unchanged(at: Judge, said: Said) -> None:
     assert said["who"] == at.who and not _changed(at)
+    has_as_many_limits(at, said)
 
 
 def changes(at: Judge, said: Said) -> None:
     assert said["who"] == at.who
+    has_as_many_limits(at, said)
     columns, names = _changed(at), at.row(at.result).labels
     if said["n"]:
         assert (int(said["n"]), int(said["of"])) == (len(columns), len(names))
@@ -120,8 +127,8 @@ PART = JudgedPart(
         "With this factor the activation is close to GELU.": close_to_gelu,
         "The activation is a gate: a second projection of the same vectors is multiplied by it element by element. Before that, its numbers are {:limited to the range from (?P<low>\\S+) to (?P<high>\\S+?)(?: and then increased by (?P<then>\\S+))?|increased by (?P<first>\\S+)}.": gate,
         "Because of the added 1, a unit whose second projection is 0 passes on its gate itself.": passes_gate,
-        "The limit changes no number of “{who:name}”.": unchanged,
-        "For “{who:name}”, the limit changes {:(?P<n>\\d+) of (?P<of>\\d+) numbers|(?P<which>“.+”)}.": changes,
+        "The {:limit(?P<several>s change| changes)} no number of “{who:name}”.": unchanged,
+        "For “{who:name}”, the {:limit(?P<several>s change| changes)} {:(?P<n>\\d+) of (?P<of>\\d+) numbers|(?P<which>“.+”)}.": changes,
         "Beyond a limit the slope is 0, so that a number there has no gradient from this unit.": flat,
         "ReLU′ is 1 for positive numbers and 0 for all others. The limit therefore passes the gradient of a number that it keeps, and stops that of a number beyond it.": stopped,
     },

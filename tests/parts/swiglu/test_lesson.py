@@ -26,8 +26,8 @@ def test_the_factor_of_the_gate_is_named_by_its_formula(detail: str) -> None:
 
 
 @pytest.mark.parametrize(("token", "gate", "up"), [
-    ("1", "The limit changes no number of “a”.", "For “a”, the limit changes “h₁”."),
-    ("2", "For “b”, the limit changes “h₂”.", "For “b”, the limit changes “h₂”."),
+    ("1", "The limit changes no number of “a”.", "For “a”, the limits change “h₁”."),
+    ("2", "For “b”, the limit changes “h₂”.", "For “b”, the limits change “h₂”."),
 ])  # fmt: skip
 def test_what_a_limit_changes(token: str, gate: str, up: str) -> None:
     """g is 1.25, 1, -1.875 of a and 0.5, 1.75, 1.5 of b; u is 2.35 of a in h₁, 2.5 of b in h₂."""

@@ -85,17 +85,19 @@ def _effect(record: Record | None, ctx: LessonContext) -> tuple[Sentence, ...]:
     if record is None or limit is None or not ctx.follows(record.output):
         return ()
     before = record.inputs[0]
-    lowest = -limit if isinstance(record.operation, el.Clamp) else -INFINITY
+    is_clamp = isinstance(record.operation, el.Clamp)
+    lowest = -limit if is_clamp else -INFINITY
+    change = "limits change" if is_clamp else "limit changes"
     numbers, units = before.read_computed(ctx.row(before)), distinct(before.axes[1].labels)
     within = [lowest <= x <= limit for x in numbers]
     changed = [unit for unit, is_kept in zip(units, within, strict=True) if not is_kept]
     if not changed:
-        return (("The limit changes no number of ", ctx.name, "."),)
+        return ((f"The {change} no number of ", ctx.name, "."),)
     if len(changed) > MOST_NAMED:
         which: Sentence = (f"{len(changed)} of {count(len(units), 'number')}",)
     else:
         which = listed(changed)
-    return (("For ", ctx.name, ", the limit changes ", *which, "."), FLAT)
+    return (("For ", ctx.name, f", the {change} ", *which, "."), FLAT)
 
 
 def _gate_goal(step: Step, ctx: LessonContext) -> Sentence:
