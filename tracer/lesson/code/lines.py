@@ -57,7 +57,7 @@ class Layout:
             for value in record.inputs:
                 readers.setdefault(value, []).append(record)
         self.temporary = {
-            value
+            value: step.number
             for value, step in step_of.items()
             if value is not step.last.output
             and value in readers

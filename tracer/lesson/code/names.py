@@ -66,8 +66,11 @@ TAKEN = {
 class Names:
     """The name of each value of a pass: short, and with numbers only where there are several."""
 
-    def __init__(self, records: Iterable[Record], temporary: set[Value]) -> None:
-        """`temporary` values are read in their own step only, where their name is enough."""
+    def __init__(self, records: Iterable[Record], temporary: Mapping[Value, int]) -> None:
+        """`temporary` values, with the numbers of the steps that alone read them.
+
+        There their name is enough, unless the step has several of that name.
+        """
         ordered = in_order(tuple(records))
         values = [record.output for record in ordered]
         self._layers = {value.place.encoder: 0 for value in values}
@@ -84,8 +87,11 @@ class Names:
             if value not in temporary or value in of_training:
                 self._of[value] = name = self._free(value, self._whole(value), taken)
                 taken.add(name)
-        for value in temporary - of_training:
-            self._of[value] = self._free(value, _short(value), taken)
+        short = {value: _short(value) for value in temporary if value not in of_training}
+        alike = Counter((temporary[value], name) for value, name in short.items())
+        for value, name in short.items():
+            is_clear = alike[temporary[value], name] == 1
+            self._of[value] = self._free(value, name if is_clear else self._whole(value), taken)
 
     def __getitem__(self, value: Value) -> str:
         """The name of a value."""
@@ -165,10 +171,8 @@ def _numbers_of_sub_layers(records: Sequence[Record]) -> Mapping[Where, int]:
 
 def _short(value: Value) -> str:
     """The name of a value that only its own step reads."""
-    name, place = value.role.name, value.place
-    short = _named(name) if name in NAMES else _named(name.rpartition(".")[2])
-    # The step of a chunk works out the same of each of its tokens.
-    return f"{short}_token_{place.token}" if place.block and place.token else short
+    name = value.role.name
+    return _named(name) if name in NAMES else _named(name.rpartition(".")[2])
 
 
 def _named(name: str) -> str:
