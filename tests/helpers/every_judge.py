@@ -68,10 +68,14 @@ def faults_and_compared(text: str, form: str) -> tuple[list[str], int]:
     return faults, found.compared
 
 
+SAID_TWICE = re.compile(r"^  (\S+)\n\n  \1 (?![=(])", re.MULTILINE)
+"""A symbol alone on a line, right above the matrix that has it in its corner."""
+
+
 def faults_of_terminal(text: str, spec: Scenario) -> list[str]:
     """Numbers that stood nowhere before, brackets and digits that nobody needs."""
     rounding = spec.get("rounding", {})
-    found: list[Any] = [*needless_brackets(text)]
+    found: list[Any] = [*needless_brackets(text), *SAID_TWICE.findall(text)]
     if rounding.get("carry") != "never" and "dimensions" not in spec:
         found += [*violations(text), *misplaced(text), *two_forms(text)]
     cancels = spec.get("arithmetic") == "float64"  # which takes as many digits as it takes

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, seed as seeded, settings, stra
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
 from tests.helpers.evaluated import RUNNER, Compared, compare
-from tests.helpers.every_judge import faults_of_run
+from tests.helpers.every_judge import SAID_TWICE, faults_of_run
 from tests.helpers.programs import differences
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_yaml import to_yaml
@@ -161,6 +161,12 @@ def test_a_cache_keeps_the_state() -> None:
     assert "the states of “a” are reused from earlier turns" in joined(
         printed(*turn, stdin=to_yaml(spec))
     )
+
+
+@pytest.mark.parametrize("scenario", [GATED, CHUNKED], ids=["delta", "chunked"])
+def test_a_matrix_says_its_symbol_once(scenario: str) -> None:
+    """From the second token on, the lines of a step have no words over them."""
+    assert SAID_TWICE.findall(printed("run", "-", stdin=scenario)) == []
 
 
 @pytest.mark.parametrize("carry", ["line", "step", "never"])

@@ -367,8 +367,8 @@ class Teacher:
         if caption and (caption not in self.captions or value.role in SQUARES):
             self.captions.add(caption)
             written.append(doc.Paragraph((caption,)))
-        elif caption and not in_symbols and value.axes:
-            # A formula says enough the second time.
+        elif caption and not in_symbols and value.axes and not gathered:
+            # A formula says enough the second time; a matrix has its symbol.
             written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
         if alone:
             return [*written, self.alone(value)]
