@@ -304,9 +304,8 @@ class _Reading:
             case "number", _:
                 number = _printed(node)
                 brought = bool(node.more) or number in self.constants
-                brought |= number.startswith("-") and any(
-                    map(self.said, (f"({number},", f"({number}×"))
-                )
+                if number.startswith("-"):
+                    brought |= self.said(f"({number},") or self.said(f"({number}×")
                 yield _Part(number, subtracted, brought)
             case "sum", [probability, target] if self.is_missed(target):
                 yield from self.parts(probability)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -94,10 +95,13 @@ def test_programs_compute_the_numbers(carry: str, library: Library) -> None:
 
 
 def test_the_parts_of_a_logit_add_up() -> None:
-    text = " ".join(printed("attribute", "logits[b,a]", "-s", "-", stdin=EXACT).split())
-    output = traced(EXACT)["logits"].array[1, 0]
-    assert f"{output:.3f}"[:5] in text
-    assert "FFN" in text
+    """“a” reads d₀ + 0.5 d₁ of its vector: of X, and of each unit's row of W₂ times its number."""
+    given = ("logits[b,a]", "-s", "-", "--format", "json")
+    found = json.loads(printed("attribute", *given, stdin=EXACT))
+    parts = sorted(part["value"] for part in found["parts"])
+    of_logit = np.array([1, 0.5])
+    network_of_b = network(1.702, 1.6, 1)[1] @ of_logit
+    assert_allclose(parts, sorted([X[1] @ of_logit, network_of_b]), atol=1e-12)
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
