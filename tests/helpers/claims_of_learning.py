@@ -30,7 +30,7 @@ OF_STEPS = {
     **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
     **{f"W_{of}": f"W_{of}.A W_{of}.B" for of in "QKVO123"},
     "W_U": "unembedding.W_U.A unembedding.W_U.B",
-    **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router"},
+    **{r"(?:expert\d+|shared)\.output": "W_2 b_2", r"router\.logits": "router router_bias"},
     r"shared_gate\.weight": "shared_gate",
     "scores_and_sink": "sink",
 }
@@ -38,7 +38,13 @@ OF_STEPS = {
 
 NAMES = {
     **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
-    **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U", "W_r": "router", "s": "sink"},
+    **{
+        "W_U": "unembedding.W_U",
+        "b_U": "unembedding.b_U",
+        "W_r": "router",
+        "b_r": "router_bias",
+        "s": "sink",
+    },
     "w_s": "shared_gate",
     **{f"{part}_{of}": f"W_{of}.{part}" for of in "QKVO" for part in "AB"},
     **{f"{part}_U": f"unembedding.W_U.{part}" for part in "AB"},

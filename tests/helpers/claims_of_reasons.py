@@ -660,7 +660,7 @@ def plan(at: Judge, said: Said) -> None:
     assert ("of a new kind" in said[""]) == (at.detail == "normal")
 
 
-PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router|shared_gate)$")
+PARAMETER = re.compile(r"\.(W_\w+|b_\w+|[AB]|gain|shift|sink|router|router_bias|shared_gate)$")
 
 
 def several_alike(at: Judge, said: Said) -> None:

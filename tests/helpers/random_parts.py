@@ -192,6 +192,8 @@ def _mixture(ffn: Scenario, rng: random.Random) -> Scenario:
         router = [[row[0]] * number for row in router]
     networks = [_network(width, rng) for _ in range(number - 1)]
     mixture: Scenario = {"router": router, "experts": [ffn, *networks]}
+    if rng.random() < 0.3:
+        mixture["router_bias"] = tenths(number, rng)
     if number == 1 or rng.random() < 0.5:
         mixture["top"] = rng.randint(1, number)
     if rng.random() < 0.5:

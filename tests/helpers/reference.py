@@ -626,7 +626,7 @@ def _mixture(x: Array, ffn: Spec, shifted: bool, replace: Replace) -> dict[str, 
 
     Logits that are alike but for noise of floats are a tie, which the first expert wins.
     """
-    logits = x @ _floats(ffn["router"])
+    logits = _affine(x, ffn["router"], ffn.get("router_bias"))
     order = np.argsort(-np.round(logits, 9), axis=1, kind="stable")[:, : int(ffn.get("top", 2))]
     goes = np.zeros(logits.shape, bool)
     np.put_along_axis(goes, order, True, axis=1)

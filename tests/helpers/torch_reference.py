@@ -290,7 +290,10 @@ class _Pass:
     def mixture(self, place: str, part: Spec, x: Any) -> Any:
         """The experts one by one, each with its tokens; no gradient through what torch.topk is."""
         router = self.parameter(f"{place}router", part["router"])
-        logits = self.keep(f"{place}router.logits", x @ router)
+        product = x @ router
+        if "router_bias" in part:
+            product = product + self.parameter(f"{place}router_bias", part["router_bias"])
+        logits = self.keep(f"{place}router.logits", product)
         chosen = torch.topk(logits.detach(), int(part.get("top", 2))).indices
         goes = torch.zeros(logits.shape, dtype=torch.bool).scatter(1, chosen, True)
         if part.get("normalize", True):

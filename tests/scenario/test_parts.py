@@ -91,7 +91,7 @@ BOTH = f"attention: {ATTENTION}, ffn: {FFN}"
 PLAIN = f"{{{NORMS}, ffn: {{W_1: [[1, 2], [3, 4]], W_2: [[1, 2], [3, 4]]}}}}"
 EXPERT = FFN.replace(f", {NORMS}", "")
 EXPERTS = f"""{{ffn: {{
-  router: [[1, 2], [4, 3]], experts: [{EXPERT}, {EXPERT}],
+  router: [[1, 2], [4, 3]], router_bias: [0, 1], experts: [{EXPERT}, {EXPERT}],
   shared: {EXPERT}, shared_gate: [[1], [3]], {NORMS}}}}}"""
 EVERY_PARAMETER = f"""{{{TOWER},
   encoder: {{{TOWER}, layers: [{{{BOTH}}}, {PLAIN}, {EXPERTS}]}},

@@ -10,6 +10,7 @@ from typing import Any
 from tracer.checkpoints.architecture import (
     Activation,
     Architecture,
+    ClampedGate,
 )
 from tracer.checkpoints.families import MEANINGS, ONES, family_of
 from tracer.checkpoints.hugging_face_families import FAMILIES
@@ -24,6 +25,7 @@ from tracer.checkpoints.hugging_face_harmless import HARMLESS
 from tracer.checkpoints.image_wrappers import text_config
 from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
 
+CODES = "quantization_config"
 EOS, START, BAD_WORDS = "eos_token_id", "decoder_start_token_id", "bad_words_ids"
 ONLY: Only = {
     "is_causal": (True, "without a causal mask, tokens attend to later tokens"),
@@ -31,7 +33,6 @@ ONLY: Only = {
     "tie_encoder_decoder": (False, "the model has an encoder and cross-attention"),
     "add_cross_attention": (False, "the model has cross-attention"),
     "cross_attention_hidden_size": (None, "the model has cross-attention"),
-    "quantization_config": (None, "the weights are stored as codes"),
     "pruned_heads": ({}, "heads are removed from the weights"),
     "return_dict": (True, "with false, transformers raises an error"),
 }
@@ -69,6 +70,7 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     family.check(settings)
     for key, (value, otherwise) in {**ONLY, **family.only}.items():
         settings.only(key, value, otherwise)
+    _check_codes(settings, family)
     for key, other in family.equal.items():
         if settings.get(key) is not None:
             settings.only(key, settings.get(other), f"it must be {other}")
@@ -170,6 +172,7 @@ def _architecture(
         if activation_key
         else activations[activation],
         gated=family.gated,
+        gate=_gate(settings, family),
         rotary=rotary,
         own_rotary=own_rotary,
         windows=windows,
@@ -203,6 +206,23 @@ def _architecture(
         shared=settings.whole(*family.shared) if family.shared else None,
     )
     return replace(decoder, encoder=_encoder(settings, family.encoder, decoder))
+
+
+def _gate(settings: CheckpointSettings, family: HuggingFaceFamily) -> ClampedGate | None:
+    if family.gate is None:
+        return None
+    scale, limit = (settings.number(*key) for key in family.gate)
+    return ClampedGate(scale, limit)
+
+
+def _check_codes(settings: CheckpointSettings, family: HuggingFaceFamily) -> None:
+    """Record a problem if the weights are stored as codes that the family does not have."""
+    if family.codes is None:
+        settings.only(CODES, None, "the weights are stored as codes")
+    elif settings.get(CODES) is not None:
+        codes = settings.within(CODES)
+        codes.one_of("quant_method", {family.codes[0]: None})
+        codes.nothing_else(("modules_to_not_convert", "dequantize"))
 
 
 def _encoder(

@@ -100,6 +100,11 @@ class HuggingFaceFamily:
     top: tuple[str, int] = ("num_experts_per_tok", 1)
     normalize: tuple[str, bool] | None = None
     """The key of whether the weights of the chosen experts add up to 1; None if they do."""
+    gate: tuple[tuple[str, float], tuple[str, float]] | None = None
+    """The keys of α and of the limit of a clamped gate; None if the family has another one."""
+    codes: tuple[str, Layout] | None = None
+    """The `quant_method` of weights that are stored as codes, and their tensors; None if the
+    weights are numbers."""
     shared: tuple[str, int] | None = None
     """The key of the hidden units of a shared expert with a gate; None if there is none."""
     windows: ReadWindows = no_windows

@@ -35,6 +35,7 @@ def rotary(
     older: Mapping[str, str] | None = None,
     original: int | None = None,
     harmless: Sequence[str] = (),
+    missing: Mapping[str, Any] | None = None,
 ) -> ReadTurns:
     """Read the same rotary positions for all layers.
 
@@ -42,12 +43,13 @@ def rotary(
     that is rotated, and its default; None if all of it is. `scalings`: the kinds that transformers
     accepts and that are supported; `older` are other names of them. `original`: the number of
     tokens of the first training if a file does not say it at the top, and its scaling's key is not
-    read. `harmless`: further keys of a scaling that are not read.
+    read. `harmless`: further keys of a scaling that are not read. `missing`: the values of
+    `rope_parameters` if a file has none.
     """
     kinds = {name: name for name in scalings} | dict(older or {})
 
     def read(settings: CheckpointSettings, windows: Sequence[int | None]) -> Turns:
-        return _read(settings, base, key, share, kinds, original, harmless), {}
+        return _read(settings, base, key, share, kinds, original, harmless, missing), {}
 
     return read
 
@@ -131,12 +133,13 @@ def _read(
     kinds: Mapping[str, str],
     original: int | None = None,
     harmless: Sequence[str] = (),
+    missing: Mapping[str, Any] | None = None,
 ) -> RotaryPositions:
     """Return the rotary positions; older files keep the base apart from the other values.
 
     If a file has both, transformers reads the older mapping, and the base inside of it.
     """
-    newer, older = settings.within("rope_parameters"), settings.within("rope_scaling")
+    newer, older = settings.within("rope_parameters", missing), settings.within("rope_scaling")
     scaling = older if settings.get("rope_scaling") else newer
     for each in harmless:
         scaling.says(each)

@@ -31,10 +31,13 @@ def one_window(settings: CheckpointSettings, layers: int) -> Windows:
     return [None if settings.get(WINDOW) is None else settings.whole(WINDOW)] * layers
 
 
-def windows_but_every(pattern: int, key: str | None = "sliding_window_pattern") -> ReadWindows:
+def windows_but_every(
+    pattern: int, key: str | None = "sliding_window_pattern", missing: int = 4096
+) -> ReadWindows:
     """Return a reader of windows in all layers but every `pattern`th.
 
-    `key`: the key of another number, which counts without `layer_types`.
+    `key`: the key of another number, which counts without `layer_types`. `missing`: the window if
+    its key is missing.
     """
 
     def read(settings: CheckpointSettings, layers: int) -> Windows:
@@ -42,9 +45,9 @@ def windows_but_every(pattern: int, key: str | None = "sliding_window_pattern") 
         if key and settings.get(key) and settings.get("layer_types") is None:
             own = settings.whole(key)
         kinds = [SLIDING if layer % own else FULL for layer in range(1, layers + 1)]
-        if settings.get(WINDOW, 4096) is None:
+        if settings.get(WINDOW, missing) is None:
             settings.wrong(WINDOW, "expected a whole number")
-        return by_kind(settings, kinds, settings.whole(WINDOW, 4096))
+        return by_kind(settings, kinds, settings.whole(WINDOW, missing))
 
     return read
 

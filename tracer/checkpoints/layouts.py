@@ -1,7 +1,8 @@
 """The name and layout of each parameter in a format's files.
 
-A `{}` stands for the layer's number, counted from 0. All heads are side by side in a matrix;
-`W_QKV` holds the queries, the keys and the values of all heads, `W_13` W_1 and W_3.
+A `{}` stands for the layer's number, counted from 0, and a second one for the expert's. All heads
+are side by side in a matrix; `W_QKV` holds the queries, the keys and the values of all heads, and
+`W_13` W_1 and W_3. A name with an index, such as `up_proj[{}, :, 1::2]`, is part of another tensor.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Layout:
     """Parameters that a file may leave out."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """Tensors that must have the same numbers as another one, if they are there."""
+    straight: str = ""
+    """What is in the addresses of matrices that are stored for x·W all the same."""
 
 
 def layout(

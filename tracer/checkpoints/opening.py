@@ -27,6 +27,7 @@ from tracer.checkpoints.gguf_file import read_gguf
 from tracer.checkpoints.image_wrappers import text_tensors
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.layouts import Layout
+from tracer.checkpoints.mxfp4 import with_blocks
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import UNEMBEDDING, UNEMBEDDING_BIAS, parameters
 from tracer.checkpoints.safetensors_files import read_folder
@@ -111,9 +112,8 @@ def packaged(package: str, file: str) -> Path:
 def _gguf(path: Path) -> Checkpoint:
     read = read_gguf(path)
     architecture = gguf_model.architecture_of(read)
-    tensors = gguf_experts.split_experts(architecture, read.tensors)
-    layout = gguf_experts.layout_of(architecture)
-    found = parameters(architecture, layout, tensors, str(path))
+    layout = gguf_experts.layout_of(architecture, read.tensors)
+    found = parameters(architecture, layout, read.tensors, str(path))
     ends = gguf_tokenizer.end_token_ids(read)
     tokenizer = cache(partial(gguf_tokenizer.tokenizer_of, read))
     chat_template = partial(of_gguf, read)
@@ -163,7 +163,10 @@ def of_tensors(
     Raises:
         TracerError: a tensor is missing, has another shape, or is not known.
     """
-    layout = hugging_face_families.FAMILIES[architecture.family].layout
+    family = hugging_face_families.FAMILIES[architecture.family]
+    layout = family.layout
+    if family.codes and config.get(hugging_face.CODES) is not None:
+        layout, read = family.codes[1], with_blocks(read)
     of_text = text_tensors(read) if architecture.has_images else read
     tensors = _biases_as_vectors(_within_a_whole(of_text, layout), layout)
     embeddings, own = (tensors.get(layout.names[key]) for key in ("embeddings", UNEMBEDDING))

@@ -10,6 +10,7 @@ from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.families import TENSOR_MEANINGS
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
+from tracer.checkpoints.stacks import whole_name, with_parts
 from tracer.checkpoints.tensor import AbsentTensor, Tensor, written_shape
 from tracer.errors import Problem, TracerError
 
@@ -30,9 +31,10 @@ def parameters(
     if misfits:
         raise TracerError(*misfits)
     expected = {each.name: each for each in expected_tensors(architecture, layout, tensors)}
-    renamed = _renamed([*expected], tensors)
+    renamed = _renamed([*dict.fromkeys(map(whole_name, expected))], tensors)
     if renamed:
         raise TracerError(Problem(renamed, file, address=next(iter(expected))))
+    tensors = with_parts(tensors, expected)
     problems = [
         *_missing(expected, tensors, file),
         *_unknown(expected, tensors, layout),
@@ -97,8 +99,9 @@ def _of_tower(
 
     def expected(key: str, name: str, address: str) -> ExpectedTensor:
         # Every format stores the unembedding like embeddings: one row per word.
+        is_straight = bool(layout.straight) and layout.straight in key
         transposed = (".W_" in key or key.endswith((".router", ".shared_gate"))) and (
-            layout.transposed or key == UNEMBEDDING
+            (layout.transposed and not is_straight) or key == UNEMBEDDING
         )
         stored = shapes[key][::-1] if transposed else shapes[key]
         return ExpectedTensor(name, address, stored, transposed, architecture)
@@ -152,6 +155,7 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
         "layer.ffn.W_3": (d, hidden),
         "layer.ffn.W_13": (d, 2 * hidden),
         "layer.ffn.router": (d, architecture.experts or 0),
+        "layer.ffn.router_bias": (architecture.experts or 0,),
         "layer.ffn.expert.W_1": (d, hidden),
         "layer.ffn.expert.W_3": (d, hidden),
         "layer.ffn.expert.W_2": (hidden, d),
@@ -163,6 +167,7 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     }
     biases = {name.replace("W_", "b_"): shape[1:] for name, shape in matrices.items()}
     rows = {f"{norm}.{part}": (d,) for norm in norms for part in ("gain", "shift")}
+    rows["layer.attention.sink"] = (architecture.heads,)
     together = architecture.query_key_norm == "heads"
     for norm, columns in (("query_norm", queries), ("key_norm", keys)):
         length = columns if together else architecture.d_k
@@ -188,10 +193,16 @@ def _renamed(expected: Sequence[str], tensors: Mapping[str, Tensor]) -> str | No
 def _missing(
     expected: Mapping[str, ExpectedTensor], tensors: Mapping[str, Tensor], file: str
 ) -> Iterator[Problem]:
+    told = set[str]()
     for name, each in expected.items():
-        if name not in tensors:
-            message = f"missing, expected {written_shape(each.stored)}: {each.address}"
-            yield Problem(message, file, address=name)
+        whole = whole_name(name)
+        if name in tensors or whole in told:
+            continue
+        told.add(whole)
+        message = f"missing, expected {written_shape(each.stored)}: {each.address}"
+        if name != whole:
+            message = f"missing; it has {each.address}, and those of the other experts"
+        yield Problem(message, file, address=whole)
 
 
 def _unknown(
@@ -239,6 +250,7 @@ def columns_of(
     """
     heads = range(1, architecture.heads + 1), architecture.heads_with_keys
     width = architecture.hidden if address.endswith("_13") else architecture.d_k
+    width = 1 if address.endswith(".sink") else width
     for number, part in enumerate(side_by_side(address, *heads, layout)):
         yield number * width, (number + 1) * width, part
 
@@ -254,6 +266,8 @@ def side_by_side(
     kind, _, parts = name.partition("_")
     if parts == "13":
         yield from (f"{place}.{kind}_{part}" for part in parts)
+    if name == "sink":
+        yield from (f"{place}.head{head}.sink" for head in heads)
     if parts not in ("Q", "K", "V", "QKV", "QVK"):
         return
     groups = (layout.groups or len(with_keys)) if len(parts) > 1 else 1

@@ -57,10 +57,13 @@ class CheckpointSettings:
         if key not in self._asked and self._values.get(self._prefix + key) == number:
             self._asked.add(key)
 
-    def within(self, key: str) -> CheckpointSettings:
-        """Return the mapping at a key, empty if missing or null; `self` records its problems."""
+    def within(self, key: str, missing: Mapping[str, Any] | None = None) -> CheckpointSettings:
+        """Return the mapping at a key; `self` records its problems.
+
+        `missing` takes the place of a missing or null one. Default: an empty mapping.
+        """
         values = self.get(key)
-        values = {} if values is None else values
+        values = dict(missing or {}) if values is None else values
         if not isinstance(values, dict):
             self.wrong(key, "expected a mapping")
             values = {}

@@ -87,7 +87,7 @@ def test_every_computed_value_is_in_one_step(spec: dict[str, Any]) -> None:
     outputs = [record.output for record in ran.records]
     # Parameters, the mask and distances are shown in the step that uses them.
     parameter = re.compile(
-        r"(^|\.|final_|embedding_)([Wb]_[QKVO123U]|W_(DKV|DQ|KR|QR)|router|sink|mask|position\.distance|"
+        r"(^|\.|final_|embedding_)([Wb]_[QKVO123U]|W_(DKV|DQ|KR|QR)|router(_bias)?|shared_gate|sink|mask|position\.distance|"
         r"(query_|key_)?norm(_after)?\.(gain|shift))$"
     )
     # Heads whose norm spans them all are not shown in the order in which they are computed.

@@ -27,7 +27,12 @@ NAMES = {
     **{"probabilities": "p", "latent": "C", "latent.query": "C_Q", "joined_query": "Q_joined"},
     **{"joined_key": "K_joined", "router.weights": "gates", "router.logits": "router_logits"},
     **{"loss.token": "losses", "loss.perplexity": "perplexity"},
-    **{"router": "W_router", "router.probabilities": "shares", "router.chosen": "chosen"},
+    **{
+        "router": "W_router",
+        "router_bias": "b_router",
+        "router.probabilities": "shares",
+        "router.chosen": "chosen",
+    },
     **{"shared_gate": "w_shared", "shared_gate.logit": "gate_logit"},
 }
 """The name of a value, by the end of its address; other values are named by their address."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracer.decoder import operations as op, roles
 from tracer.decoder.elementwise import Add, Sigmoid
-from tracer.decoder.parameters import weights
+from tracer.decoder.parameters import bias, weights
 from tracer.decoder.part import ComputeSoftmax, Part
 from tracer.decoder.roles import ChoiceRoles, Network, Role, RoundingRule, SoftmaxRoles
 from tracer.decoder.routing import columns_of_largest
@@ -26,6 +26,7 @@ from tracer.scenario.fields import Matrix
 NOT_CHOSEN = Decimal("-Infinity")
 
 ROUTER = Role("router", parameter=True)
+ROUTER_BIAS = Role("router_bias", parameter=True)
 ROUTER_LOGITS = Role("router.logits")
 CHOSEN_LOGITS = Role("router.chosen", hides=True)
 ROUTER_MAX = Role("router.max")
@@ -97,12 +98,13 @@ def routed(
 ) -> tuple[Value, tuple[tuple[int, ...], ...]]:
     """The weights of each token's experts, 0 for the others: x (n, d), W_r (d, m) → (n, m).
 
-    softmax(KeepTop(x W_r)), or without `normalize` KeepTop(softmax(x W_r)). The second result has
-    the columns of each token's experts.
+    softmax(KeepTop(R)), or without `normalize` KeepTop(softmax(R)), with the logits R = x W_r, or
+    x W_r + b_r. The second result has the columns of each token's experts.
     """
     experts = tuple(f"expert {number}" for number in range(1, len(parameters.experts) + 1))
     w_r = weights(tape, ROUTER, parameters.router, x, experts, "expert")
-    logits = tape.record(ROUTER_LOGITS, op.MatMul(), x, w_r)
+    b_r = bias(tape, ROUTER_BIAS, parameters.router_bias, w_r)
+    logits = tape.record(ROUTER_LOGITS, op.MatMul(), x, w_r, *b_r)
     columns = chosen_columns(tape, logits, parameters.top)
     if parameters.normalize:
         kept = tape.record(CHOSEN_LOGITS, op.Keep(columns, NOT_CHOSEN), logits)
@@ -149,7 +151,8 @@ def tokens_of_experts(
 PART = Part(
     roles={
         roles.RMS_NORM: (
-            *(ROUTER, ROUTER_LOGITS, CHOSEN_LOGITS, ROUTER_MAX, ROUTER_SHIFTED, ROUTER_EXP),
+            *(ROUTER, ROUTER_BIAS, ROUTER_LOGITS, CHOSEN_LOGITS, ROUTER_MAX, ROUTER_SHIFTED),
+            ROUTER_EXP,
             *(ROUTER_EXP_SUM, ROUTER_PROBABILITIES, ROUTER_WEIGHTS, CHOSEN_PROBABILITIES),
             *(EXPERT_INPUT, SHARED_GATE, GATE_LOGIT, GATE_WEIGHT),
         ),

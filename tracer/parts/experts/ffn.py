@@ -9,7 +9,7 @@ from tracer.checkpoints.architecture import Architecture
 from tracer.parts.experts.scenario import DimensionsKeys
 from tracer.scenario import fields
 from tracer.scenario.expected import OF_INPUT, Known, Size, typed_size
-from tracer.scenario.fields import Matrix, Shape, described
+from tracer.scenario.fields import Matrix, Row, Shape, described
 from tracer.scenario.networks import Network, SubLayer
 from tracer.scenario.part import FormOfFFN, ShapeChecker, keys_of, trained_keys
 from tracer.scenario.reader import YamlPath
@@ -35,6 +35,9 @@ class MixtureOfExperts(SubLayer):
 
     router: Annotated[Matrix, Shape(("width", "experts"))] = described(
         "Router weights: one row per feature, one column per expert.", "[[1, -1], [0, 1]]"
+    )
+    router_bias: Annotated[Row | None, Shape(("experts",))] = described(
+        "Bias of the router, one number per expert (gpt-oss).", "[0, 0.5]", None
     )
     top: fields.Count = described(
         "The number of experts for each token: those with the largest logits, of equal logits the "
@@ -76,6 +79,7 @@ def check(sizes: ShapeChecker, place: YamlPath, width: Size) -> Size:
     known = {"width": Known(width, OF_INPUT), "experts": Known(number, of_columns=PER_EXPERT)}
     known["gate"] = Known(1, of_columns="one number per token")
     sizes.matrices(MixtureOfExperts, place, known, {})
+    sizes.length((*place, "router_bias"), number, PER_EXPERT, "number")
     if number is not None and top > number:
         at = (*place, "top") if sizes.has(*place, "top") else place
         sizes.report(at, f"top {top}, expected at most {number} ({PER_EXPERT})")

@@ -227,7 +227,9 @@ ROUTER_STEP = InnerKind(
     "a score for each expert",
     ("The router computes a score of each token for each expert, its router logit.",),
     {decoder.ROUTER_LOGITS: RoleText(Symbol("R"))},
-    gradient=Gradient("at the router logits", "each router logit", (decoder.ROUTER,)),
+    gradient=Gradient(
+        "at the router logits", "each router logit", (decoder.ROUTER, decoder.ROUTER_BIAS)
+    ),
     sign=linear_sign,
     short="router",
     reasons=_if_tokens_are_skipped(SPARSE),
@@ -342,7 +344,11 @@ PART = LessonPart(
         **lesson_attribution.KINDS,
     },
     texts=lesson_attribution.TEXTS,
-    operands={decoder.ROUTER: Symbol("W", "r"), decoder.SHARED_GATE: Symbol("w", "s")},
+    operands={
+        decoder.ROUTER: Symbol("W", "r"),
+        decoder.ROUTER_BIAS: Symbol("b", "r"),
+        decoder.SHARED_GATE: Symbol("w", "s"),
+    },
     computed_sizes={decoder.ROUTER: _sizes},
     sizes_at_a_glance=(
         NamedSize("experts", decoder.ROUTER_LOGITS, 1, "networks that the router chooses from"),
