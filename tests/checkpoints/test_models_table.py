@@ -47,7 +47,17 @@ ALSO_CALLED = {
 
 ROTATES_PART = ("codegen", "glm", "glm4", "gpt_neox", "gptj", "nemotron", "phi", "stablelm")
 HAS_WINDOWS = (
-    *("cohere2", "exaone4", "gemma2", "gemma3_text", "gpt_neo", "ministral", "mistral", "olmo3"),
+    *(
+        "cohere2",
+        "exaone4",
+        "gemma2",
+        "gemma3_text",
+        "gpt_neo",
+        "gpt_oss",
+        "ministral",
+        "mistral",
+        "olmo3",
+    ),
     *("qwen2", "qwen2_5_vl_text", "qwen2_moe", "qwen2_vl_text", "qwen3", "vaultgemma"),
 )
 
@@ -97,6 +107,8 @@ def parts(family: str) -> Iterator[str]:
         "layers without rotary positions": family in ("cohere2", "exaone4", "smollm3"),
         "attention and FFN in parallel": declared.parallel,
         "a mixture of experts": declared.experts,
+        "a clamped gate": declared.gate,
+        "attention sinks": "layer.attention.sink" in declared.layout.names,
         "a shared expert with a gate": declared.shared,
         "a position table that starts at row 2": declared.first_position,
         "a fused FFN matrix": "layer.ffn.W_13" in declared.layout.names,

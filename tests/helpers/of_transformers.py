@@ -26,8 +26,16 @@ def logits(folder: Path, ids: Sequence[int]) -> Any:
     """The logits of a Hugging Face folder in float64: (tokens, words)."""
     torch = pytest.importorskip("torch")
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    codes = config.get("quantization_config") or {}
+    if codes.get("quant_method") == "mxfp4":  # else the library needs a GPU's kernels
+        codes = {
+            "quantization_config": pytest.importorskip("transformers").Mxfp4Config(dequantize=True)
+        }
+    else:
+        codes = {}
     model = kind_of(config).from_pretrained(
         folder,
+        **codes,
         dtype=torch.float64,
         attn_implementation="eager",
         experts_implementation="eager",

@@ -71,6 +71,8 @@ def scaled(config: Json) -> Json:
     small_heads = groups * pairs
     share = width / (heads * d_k)
     small_width = small_heads * max(1, round(share * small_d_k))
+    if config.get("quantization_config"):
+        small_width = 32 * round(small_width / 32)  # whole blocks
     few = 2 * config.get("sliding_window_pattern", 2) if _differ(config) else 2
     few = min(layers, few if isinstance(few, int) else 8)
     words = config.get("vocab_size") or 1

@@ -57,7 +57,7 @@ def stored_number(tensor: Tensor, row: int, column: int) -> StoredNumber | None:
         return None
     block, size, groups_of = GROUPS[tensor.encoding]
     begin = column // block * _BYTES[tensor.encoding]
-    data = tensor.encoded[row, begin : begin + _BYTES[tensor.encoding]]
+    data = tensor.bytes_of(tensor.encoded[row], slice(begin, begin + _BYTES[tensor.encoding]))
     group = groups_of(np.asarray(data, np.uint8), column % block // size)
     return StoredNumber(tensor.name, tensor.encoding, row, column, size, group)
 

@@ -1,4 +1,4 @@
-"""The experts of a GGUF file: those of all in one stack, or in older files matrices of their own."""
+"""The experts of a GGUF file: matrices of their own, or those of all experts in one stack."""
 
 from __future__ import annotations
 

@@ -211,6 +211,9 @@ def _architecture(
 def _gate(settings: CheckpointSettings, family: HuggingFaceFamily) -> ClampedGate | None:
     if family.gate is None:
         return None
+    for key, _ in family.gate:
+        if isinstance(settings.get(key), int):
+            settings.wrong(key, "expected a number with a point: transformers raises an error")
     scale, limit = (settings.number(*key) for key in family.gate)
     return ClampedGate(scale, limit)
 

@@ -65,14 +65,25 @@ def _joined(blocks: Tensor, scales: Tensor) -> Tensor:
     def decoded(row: NDArray[Any]) -> NDArray[Any]:
         return _numbers(codes[row], exponents[row])
 
+    def block(row: int, at: slice) -> Bytes:
+        """In a GGUF file, the exponent stands before the codes, and byte i has i and i + 16."""
+        group = at.start // 17
+        lower, upper = np.split(_of_bytes(codes[row, group]), 2)
+        return np.append(exponents[row, group], lower | upper << 4)
+
     stored = np.arange(experts * rows).reshape(experts, rows)
     shape = (experts, rows, 32 * groups)
-    return Tensor(blocks.file, blocks.name, shape, stored, decoded, encoding="MXFP4")
+    file, name = blocks.file, blocks.name
+    return Tensor(file, name, shape, stored, decoded, True, "MXFP4", stored, block)
 
 
 def _numbers(codes: Bytes, exponents: Bytes) -> NDArray[np.float32]:
     """The numbers of rows: codes (rows, groups, 16), exponents (rows, groups) → (rows, columns)."""
-    pairs = np.stack([codes & 15, codes >> 4], axis=-1)
     scales = np.ldexp(np.float32(1), exponents.astype(np.int32) - BIAS)
-    numbers = NUMBERS[pairs].reshape(*codes.shape[:2], 32) * scales[..., np.newaxis]
+    numbers = NUMBERS[_of_bytes(codes)] * scales[..., np.newaxis]
     return np.asarray(numbers.reshape(len(codes), -1), np.float32)
+
+
+def _of_bytes(codes: Bytes) -> Bytes:
+    """The codes of four bits: bytes (…, 16) → (…, 32)."""
+    return np.stack([codes & 15, codes >> 4], axis=-1).reshape(*codes.shape[:-1], 32)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
+from operator import getitem
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -48,8 +49,10 @@ class Tensor:
     """Whether the numbers are the weights themselves, not the codes of quantized weights."""
     encoding: str = ""
     """The name of the format of quantized numbers."""
-    encoded: Bytes | None = None
+    encoded: NDArray[Any] | None = None
     """The same stored rows, which stay when the tensor is decoded and kept."""
+    bytes_of: Callable[[Any, slice], Bytes] = getitem
+    """Returns some bytes of such a row, in the layout of a GGUF file."""
     rows_read: int = 0
     """How many rows were read, those that were read again included."""
 

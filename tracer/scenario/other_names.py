@@ -299,6 +299,8 @@ def _of_family(scenario: Scenario, family: str) -> _Named:
 def _of_layer(key: str, name: str, number: int, layer: Layer, family: str) -> _Named:
     """Yield the names of a parameter in a layer, counted from 0, and of its module."""
     address = key.replace("layer.", f"layer{number + 1}.", 1)
+    if "[" in name:  # a part of a tensor
+        return
     if ".expert." in key:  # whose modules have no names of their own
         for expert in range(len(networks(layer))):
             yield name.format(number, expert), [address.replace("expert.", f"expert{expert + 1}.")]

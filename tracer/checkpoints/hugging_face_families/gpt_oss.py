@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tracer.checkpoints.hugging_face_families.llama import LLAMA, WITHOUT_WINDOW_KEY
-from tracer.checkpoints.hugging_face_family import HuggingFaceFamily
+from tracer.checkpoints.hugging_face_family import BOTH_HEADS, HuggingFaceFamily
 from tracer.checkpoints.hugging_face_rotary import rotary
 from tracer.checkpoints.hugging_face_windows import windows_but_every
 from tracer.checkpoints.layouts import Layout, changed
@@ -49,6 +49,7 @@ GPT_OSS = replace(
     missing_context=131072,
     missing_key_heads=8,
     missing_d_k=64,
+    not_null=BOTH_HEADS,
     whole_heads=False,
     rotary=rotary(150000.0, missing=YARN),
     windows=windows_but_every(2, key=None, missing=128),
