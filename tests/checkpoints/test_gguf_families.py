@@ -31,6 +31,14 @@ GRANITE = {
     **{"embedding_multiplier": 12.0, "attention_multiplier": 0.125},
     **{"residual_multiplier": 0.25, "logits_scaling": 8.0},
 }
+GPT_OSS = {
+    **{"num_local_experts": EXPERTS, "num_experts_per_tok": 2, "head_dim": tiny.D_K},
+    **{"sliding_window": 3, "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}},
+}
+YARN = {
+    **{"rope_type": "yarn", "rope_theta": 500.0, "factor": 4.0, "truncate": True},
+    **{"original_max_position_embeddings": 64, "beta_fast": 32.0, "beta_slow": 1.0},
+}
 OTHER_WIDTH = {"head_dim": 6, "query_pre_attn_scalar": tiny.D // tiny.HEADS}
 """llama.cpp knows the widest models by their number of layers."""
 
@@ -90,6 +98,12 @@ MODELS: Mapping[str, tuple[str, Said]] = {
         },
     ),
     "olmoe": ("olmoe", {"num_experts": EXPERTS, "num_experts_per_tok": 2}),
+    "gpt_oss": ("gpt_oss", GPT_OSS),
+    "gpt_oss with its angles": ("gpt_oss", {**GPT_OSS, "rope_parameters": YARN}),
+    "gpt_oss with an expert": (
+        "gpt_oss",
+        {**GPT_OSS, "num_experts_per_tok": 1, "sliding_window": 1},
+    ),
     "smollm3": ("smollm3", {"layers": 5, "tie_word_embeddings": False}),
     "smollm3 with one table": ("smollm3", {"layers": 4, "tie_word_embeddings": True}),
 }
@@ -129,6 +143,13 @@ def shapes_of(family: str, said: Said) -> dict[str, tuple[int, ...]]:
             module = f"{layer}.{fused.partition('.')[0]}"
             rows = sum(shapes.pop(f"{module}.{part}_proj.weight")[0] for part in parts)
             shapes[f"{layer}.{fused}_proj.weight"] = (rows, tiny.D)
+    if family == "gpt_oss":
+        shapes |= shapes_of_gpt_oss(shapes)
+        shapes = {
+            name: shape
+            for name, shape in shapes.items()
+            if "_proj.weight" not in name or "self_attn" in name
+        }
     if family in ("mixtral", "olmoe", "qwen3_moe"):
         shapes = {name: shape for name, shape in shapes.items() if ".mlp." not in name}
         of_mixtral = family == "mixtral"
@@ -141,6 +162,21 @@ def shapes_of(family: str, said: Said) -> dict[str, tuple[int, ...]]:
             for name, size in zip(matrices, sizes, strict=True):
                 shapes[f"{place}.experts.{expert}.{name}.weight"] = size
     return shapes
+
+
+def shapes_of_gpt_oss(llama: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    layer, d, units = "model.layers.{}", tiny.D, tiny.HIDDEN
+    attention = [name for name in llama if "self_attn" in name]
+    return {
+        **{name.replace("weight", "bias"): llama[name][:1] for name in attention},
+        f"{layer}.self_attn.sinks": (tiny.HEADS,),
+        f"{layer}.mlp.router.weight": (EXPERTS, d),
+        f"{layer}.mlp.router.bias": (EXPERTS,),
+        f"{layer}.mlp.experts.gate_up_proj": (EXPERTS, d, 2 * units),
+        f"{layer}.mlp.experts.gate_up_proj_bias": (EXPERTS, 2 * units),
+        f"{layer}.mlp.experts.down_proj": (EXPERTS, units, d),
+        f"{layer}.mlp.experts.down_proj_bias": (EXPERTS, d),
+    }
 
 
 def shapes_of_neox() -> dict[str, tuple[int, ...]]:

@@ -40,7 +40,7 @@ Of a model that also reads images, the text half is opened, and a note says so: 
 """
 ALSO_CALLED = {
     **{"gemma3_text": "gemma3", "gpt_neox": "gptneox", "mistral": "llama"},
-    **{"mixtral": "llama", "qwen3_moe": "qwen3moe"},
+    **{"gpt_oss": "gpt-oss", "mixtral": "llama", "qwen3_moe": "qwen3moe"},
 }
 """What GGUF files call a family."""
 

@@ -23,6 +23,7 @@ ARCHITECTURES = {
     "gemma2": MODEL_ARCH.GEMMA2,
     "gemma3_text": MODEL_ARCH.GEMMA3,
     "gpt_neox": MODEL_ARCH.GPTNEOX,
+    "gpt_oss": MODEL_ARCH.GPT_OSS,
     "granite": MODEL_ARCH.GRANITE,
     "llama": MODEL_ARCH.LLAMA,
     "mistral": MODEL_ARCH.LLAMA,
@@ -97,9 +98,11 @@ def _keys(writer: GGUFWriter, said: dict[str, Any]) -> None:
     if (d_k := said.get("head_dim")) is not None:
         writer.add_key_length(d_k)
         writer.add_value_length(d_k)
-    if rope.get("rope_type") == "linear":
-        writer.add_rope_scaling_type(RopeScalingType.LINEAR)
+    if rope.get("rope_type") in ("linear", "yarn"):
+        writer.add_rope_scaling_type(RopeScalingType(rope["rope_type"]))
         writer.add_rope_scaling_factor(rope["factor"])
+    if rope.get("rope_type") == "yarn":
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
     if family in PERMUTED:
         writer.add_vocab_size(said["vocab_size"])
         writer.add_rope_dimension_count(d_k or said["hidden_size"] // heads)
@@ -108,7 +111,10 @@ def _keys(writer: GGUFWriter, said: dict[str, Any]) -> None:
     if (experts := said.get("num_local_experts", said.get("num_experts"))) is not None:
         writer.add_expert_count(experts)
         writer.add_expert_used_count(said["num_experts_per_tok"])
-    if (units := said.get("moe_intermediate_size")) is not None:
+    if family == "gpt_oss":
+        writer.add_sliding_window(said["sliding_window"])
+    of_experts = "intermediate_size" if family == "gpt_oss" else "moe_intermediate_size"
+    if (units := said.get(of_experts)) is not None:
         writer.add_expert_feed_forward_length(units)
     if family == "granite":
         writer.add_attention_scale(said["attention_multiplier"])
@@ -151,6 +157,10 @@ def _tensors(tensors: dict[str, Array], said: dict[str, Any]) -> Iterator[tuple[
             stacks.setdefault(f"{place}.experts.{expert[3]}.weight", []).append(numbers)
         elif family in PERMUTED and re.search(r"\.[qk]_proj\.", name):
             yield name, _permuted(numbers, said["num_key_value_heads"] if ".k_" in name else heads)
+        elif ".mlp.experts." in name:
+            yield from _of_experts(name, numbers)
+        elif name.endswith(".sinks"):
+            yield f"{name}.weight", numbers
         elif "query_key_value" in name:
             of_heads = numbers.reshape(heads, 3, -1, *numbers.shape[1:])
             yield name, of_heads.swapaxes(0, 1).reshape(numbers.shape)
@@ -158,6 +168,20 @@ def _tensors(tensors: dict[str, Array], said: dict[str, Any]) -> Iterator[tuple[
             yield name, numbers
     for name, matrices in stacks.items():
         yield name, np.stack(matrices)
+
+
+def _of_experts(name: str, numbers: Array) -> Iterator[tuple[str, Array]]:
+    """The stacks of gpt-oss: a row for each output, and alternate rows apart."""
+    rows, is_bias = numbers, name.endswith("_bias")
+    if not is_bias:
+        rows = numbers.swapaxes(1, 2)
+    end = ".bias" if is_bias else ".weight"
+    stack = name.removesuffix("_bias")
+    if stack.endswith("gate_up_proj"):
+        yield stack.replace("gate_up", "gate") + end, rows[:, ::2]
+        yield stack.replace("gate_up", "up") + end, rows[:, 1::2]
+    else:
+        yield stack + end, rows
 
 
 def _permuted(numbers: Array, heads: int) -> Array:

@@ -45,7 +45,6 @@ _FAMILIES: Mapping[str, str] = {
     "SparseMixer routing": "phimoe",
     "a norm of the embeddings": "bart mbart",
     "token types": "bert roberta xlm-roberta",
-    "a clamped gate": "gpt-oss",
     "an activation function with its own parameters": "apertus",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",

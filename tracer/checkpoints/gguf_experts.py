@@ -19,7 +19,14 @@ def layout_of(architecture: Architecture, tensors: Container[str]) -> Layout:
     if architecture.experts is None:
         return dense
     form = OWN if "blk.0.ffn_gate.0.weight" in tensors else STACK
+    biases = {
+        f"layer.ffn.expert.{name.replace('W', 'b')}": STACK.format(each).replace("weight", "bias")
+        for name, each in MATRICES.items()
+    }
+    if "blk.0.ffn_gate_inp.bias" in tensors:
+        biases["layer.ffn.router_bias"] = "blk.{}.ffn_gate_inp.bias"
     own = {
+        **biases,
         "layer.ffn.router": "blk.{}.ffn_gate_inp.weight",
         **{f"layer.ffn.expert.{name}": form.format(each) for name, each in MATRICES.items()},
     }

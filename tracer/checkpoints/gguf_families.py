@@ -12,6 +12,7 @@ from typing import Literal
 
 from tracer.checkpoints.architecture import (
     Activation,
+    ClampedGate,
     FactorKeys,
     NormKind,
     QueryKeyNorm,
@@ -71,11 +72,16 @@ class GGUFFamily:
     """The key of the number of units of an expert, if every file has experts."""
     normalize: bool = True
     """Whether the weights of the chosen experts add up to 1."""
+    gate: ClampedGate | None = None
+    """What takes the place of the activation; None if nothing does."""
 
 
-def _with(others: Layout, norms: Mapping[str, str]) -> Layout:
-    """Return a layout with a gain for each of some norms of a layer."""
-    own = {f"layer.{norm}.gain": f"blk.{{}}.{name}.weight" for norm, name in norms.items()}
+def _with(others: Layout, parts: Mapping[str, str]) -> Layout:
+    """Return a layout with other parts of a layer: sinks, or the gains of norms."""
+    own = {
+        f"layer.{part}{'' if part.endswith('sink') else '.gain'}": f"blk.{{}}.{name}.weight"
+        for part, name in parts.items()
+    }
     return replace(others, names={**others.names, **own})
 
 
@@ -204,6 +210,13 @@ OLMOE = replace(
     expert_units="feed_forward_length",
     normalize=False,
 )
+GPT_OSS = replace(
+    QWEN3_MOE,
+    query_key_norm=None,
+    full=2,
+    gate=ClampedGate(1.702, 7.0),
+    layout=_with(LLAMA.layout, {"ffn.norm": "post_attention_norm", "attention.sink": "attn_sinks"}),
+)
 GPT_NEOX = replace(
     GPT2,
     rotary="halves",
@@ -222,6 +235,7 @@ FAMILIES: Mapping[str, GGUFFamily] = {
     "gemma": GEMMA,
     "gemma2": GEMMA_2,
     "gemma3": GEMMA_3,
+    "gpt-oss": GPT_OSS,
     "gpt2": GPT2,
     "gptneox": GPT_NEOX,
     "granite": GRANITE,

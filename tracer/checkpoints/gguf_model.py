@@ -67,6 +67,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
         epsilon=settings.number(family.epsilon),
         activation=family.activation,
         gated=family.gated,
+        gate=family.gate,
         rotary=rotary,
         own_rotary=own_rotary,
         windows=windows,
@@ -116,7 +117,7 @@ def _words(read: GGUFFile) -> int:
 
 def _biases(read: GGUFFile) -> str:
     """Return the projections with biases in the first layer; all other layers must match it."""
-    names = {"Q": "attn_q", "K": "attn_k", "V": "attn_v", "O": "attn_output"}
+    names = {"Q": "attn_q", "K": "attn_k", "V": "attn_v", "O": "attn_output", "F": "ffn_gate_exps"}
     return "".join(part for part in names if f"blk.0.{names[part]}.bias" in read.tensors)
 
 
