@@ -103,8 +103,9 @@ def test_the_version_above_the_merges_is_none(said: dict[str, Any], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("values", "told"), [
-    ({"type": "WordPiece"}, "model.type: got 'WordPiece', supported are BPE, Unigram"),
-    ({"type": None}, "model.type: got null, supported are BPE, Unigram"),
+    ({"type": "WordLevel"}, "model.type: got 'WordLevel', supported are BPE, Unigram, WordPiece"),
+    ({"type": None}, "model.type: got null, supported are BPE, Unigram, WordPiece"),
+    ({"continuing_subword_prefix": "##"}, "model.continuing_subword_prefix: got '##', supported"),
     ({"type": "Unigram"}, "the tokenizers library cannot use it: "),
     ({"dropout": 0.5}, "model.dropout: got 0.5, supported is null"),
     ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix: got '</w>', supported is null"),

@@ -122,6 +122,22 @@ def unigram() -> Library:
     return library
 
 
+def bert(*, lowercase: bool = True) -> Library:
+    """WordPiece, with accents removed, a token for each Chinese character, and both ends."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    library = Library(models.WordPiece(unk_token="[UNK]"))
+    library.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    library.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(vocab_size=400, special_tokens=special, show_progress=False)
+    library.train_from_iterator([*CORPUS, *ten_scripts.WORDS[:40]], trainer)
+    ends = [(name, special.index(name)) for name in ("[CLS]", "[SEP]")]
+    library.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
+    )
+    return library
+
+
 def truncated() -> Library:
     """Its settings for batches concern neither the library's ids nor ours."""
     library = of_bytes(ByteLevel(add_prefix_space=False))
@@ -187,6 +203,8 @@ KINDS: dict[str, Callable[[], Library]] = {
         added=[AddedToken("cat", single_word=True), AddedToken("<mask>", lstrip=True)],
     ),
     "XGLM": unigram,
+    "BERT": bert,
+    "BERT with capitals": lambda: bert(lowercase=False),
     "batches": truncated,
 }
 

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from gguf import GGMLQuantizationType
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from tests.helpers import tiny_checkpoints
 
@@ -26,6 +26,7 @@ MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "gguf qwen2": ("gguf", "qwen2", {}),
     "folder gpt2": ("folder", "gpt2", {}),
     "folder gpt2 with a unigram model": ("folder", "gpt2", {}),
+    "folder gpt2 with WordPiece": ("folder", "gpt2", {}),
     "folder llama": ("folder", "llama", {}),
     "folder mistral": ("folder", "mistral", {"sliding_window": 2}),
     "folder qwen2": ("folder", "qwen2", {}),
@@ -61,7 +62,9 @@ def model(
     path = tiny_checkpoints.write_folder(
         folder / "tiny", family, tensors or drawn, {**said, "eos_token_id": END}
     )
-    described = unigram_json() if "unigram" in name else tokenizer_json()
+    described = tokenizer_json()
+    if "unigram" in name or "WordPiece" in name:
+        described = unigram_json() if "unigram" in name else word_piece_json()
     (path / "tokenizer.json").write_text(described, encoding="utf-8")
     return path
 
@@ -116,4 +119,19 @@ def unigram_json() -> str:
     library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
     library.decoder = decoders.Metaspace(prepend_scheme="never")
     library.add_special_tokens(["<end>"])
+    return str(library.to_str())
+
+
+def word_piece_json() -> str:
+    """Words of letters in lower case, in parts that begin with ## but for the first."""
+    parts = ["[UNK]", "[CLS]", "[SEP]", "the", "th", "sat", "##e", "##me", "##m", "a", "t", "##s"]
+    vocabulary = {part: id for id, part in enumerate(parts)}
+    library = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    library.normalizer = normalizers.BertNormalizer()
+    library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    library.decoder = decoders.WordPiece()
+    library.add_special_tokens(["[UNK]", "[CLS]", "[SEP]"])
+    library.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
     return str(library.to_str())

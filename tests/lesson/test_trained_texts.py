@@ -222,6 +222,19 @@ def test_scores_choose_the_tokens_of_a_unigram_model(tmp_path: Path) -> None:
     assert cells(text, "token  score") == [["␣", "-26.000"], ["a", "0.000"]]
 
 
+def test_the_longest_tokens_are_taken_of_wordpiece(tmp_path: Path) -> None:
+    """`th` is shorter than `the`, and `##m` than `##me`; no token continues `sat` with an x."""
+    path = scenario(tmp_path, "folder gpt2 with WordPiece", "Sats A thex Themes")
+    text = unbroken(printed("step", "tokenization", "-s", path, "--token", "6", width=WIDE))
+    assert "A token that continues a piece begins with “##”." in text
+    assert "merge" not in text
+    rows = cells(text, "what is left  its longest token")
+    assert rows == [["themes", "the"], ["mes", "##me"], ["s", "##s"]]
+    assert re.findall(r"thex +\d+ +(\S+)", text) == ["[UNK]"]
+    text = unbroken(printed("step", "tokenization", "-s", path, "--token", "5", width=WIDE))
+    assert "The vocabulary cannot write “thex”, so that the whole piece is one token." in text
+
+
 # --- excerpts ------------------------------------------------------------------------------------
 
 

@@ -12,9 +12,11 @@ from tracer.tokenization.alphabets import ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.tokenizer import Tokenizer
+from tracer.tokenization.word_piece import Continued, WordPieces
 
 Description = Mapping[str, Any]
 """The values of a tokenizer.json, or one of its steps."""
+PREFIX = "continuing_subword_prefix"
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 """How a token is matched that is matched as a whole."""
 
@@ -22,7 +24,7 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 def described_tokenizer(
     described: Description, file: str, address: str | None = None, content: str | None = None
 ) -> Tokenizer:
-    """Return a tokenizer with merges or a unigram model; problems name the file and the address.
+    """Return a tokenizer with merges, WordPiece or a unigram model, of a file for messages.
 
     `content`: the text of the tokenizer.json; None if the description is not read from one.
 
@@ -30,9 +32,11 @@ def described_tokenizer(
         TracerError: it is damaged or of another kind, or the tokenizers library is missing.
     """
     model = CheckpointSettings(file, described).within("model")
-    read = model.one_of("type", {"BPE": _byte_pairs, "Unigram": _unigram})
+    kinds = {"BPE": _byte_pairs, "Unigram": _unigram, "WordPiece": _word_pieces}
+    read = model.one_of("type", kinds)
     model.flag("ignore_merges", False)
-    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
+    own = () if read is _word_pieces else (PREFIX,)
+    for key in ("dropout", *own, "end_of_word_suffix"):
         if model.get(key):
             model.wrong(key, "supported is null")
     model.check()
@@ -61,6 +65,15 @@ def _unigram(
     number = model.get("unk_id")
     unknown = None if number is None else scores[number][0]
     return Tokenizer(library, vocabulary, added, dict(scores), alphabet, unknown)
+
+
+def _word_pieces(
+    library: IsolatedLibrary, added: dict[str, int], model: CheckpointSettings, *, of_bytes: bool
+) -> Tokenizer:
+    vocabulary, prefix = model.get("vocab"), model.get(PREFIX)
+    pieces = WordPieces(vocabulary, prefix, model.get("max_input_chars_per_word"))
+    unknown = model.get("unk_token")
+    return Tokenizer(library, vocabulary, added, pieces, Continued(prefix), unknown)
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:

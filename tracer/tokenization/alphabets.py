@@ -51,6 +51,10 @@ class Alphabet:
         """Return the bytes of a symbol."""
         return symbol.encode()
 
+    def name(self, symbol: str) -> str:
+        """Return what a token is called: ` the` for Ġthe."""
+        return as_text(self.content(symbol))
+
 
 class ByteLetters(Alphabet):
     """A letter for each byte: `Ġcafé` is ` caf` and the two bytes of é."""

@@ -72,4 +72,4 @@ class Tokenization:
 
     def read(self, symbol: str) -> str:
         """Return a symbol as text: ` the` for Ġthe."""
-        return as_text(self.alphabet.content(symbol))
+        return self.alphabet.name(symbol)

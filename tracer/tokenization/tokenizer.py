@@ -14,6 +14,7 @@ from tracer.tokenization.library import Library
 from tracer.tokenization.marian import MarianPieces
 from tracer.tokenization.sentence_piece import SentencePiece
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
+from tracer.tokenization.word_piece import WordPieces
 
 
 class Tokenizer:
@@ -27,15 +28,15 @@ class Tokenizer:
         library: Library | IsolatedLibrary | SentencePiece | MarianPieces | None,
         vocabulary: Mapping[str, int],
         added: Mapping[str, int],
-        model: Merging | Mapping[str, float],
+        model: Merging | WordPieces | Mapping[str, float],
         alphabet: Alphabet,
         unknown: str | None = None,
         missing: str = "",
     ) -> None:
         """Create a tokenizer; without a library, it knows only ids.
 
-        `added`: the tokens that are matched as a whole. `model`: the merges
-        of a piece, or the scores of tokens that the library's unigram language model chooses.
+        `added`: the tokens that are matched as a whole. `model`: the merges of a piece, or what
+        takes the longest tokens, or the scores of tokens that a unigram language model chooses.
         `unknown`: the token for characters that the vocabulary does not have. `missing`: why there
         is no library.
         """
@@ -88,6 +89,8 @@ class Tokenizer:
         model = self._model
         if isinstance(model, Merging):
             return Tokenization(text, pieces, self._alphabet, method=model.method)
+        if isinstance(model, WordPieces):
+            return Tokenization(text, pieces, self._alphabet, method="longest")
         symbols = (symbol for piece in pieces for symbol in piece.symbols)
         scores = {symbol: float(model[symbol]) for symbol in symbols if symbol in model}
         return Tokenization(text, pieces, self._alphabet, method="unigram", scores=scores)
@@ -116,9 +119,12 @@ class Tokenizer:
     def texts(self, words: int) -> list[str]:
         """Return the texts of all tokens with ids from 0 to before `words`."""
         return [
-            as_text(self._content(self._symbols[id])) if id in self._symbols else text_of_id(id)
+            self._name(self._symbols[id]) if id in self._symbols else text_of_id(id)
             for id in range(words)
         ]
+
+    def _name(self, symbol: str) -> str:
+        return symbol if symbol in self._added else self._alphabet.name(symbol)
 
     def _content(self, symbol: str) -> bytes:
         return symbol.encode() if symbol in self._added else self._alphabet.content(symbol)
@@ -136,6 +142,10 @@ class Tokenizer:
             return Piece(part, (first,), (), tokens)
         self._check_known("".join(part for _, part in found))
         names = tuple(symbol for symbol, _ in found)
+        if isinstance(self._model, WordPieces):
+            if names not in (self._model.split(text), (self._unknown,)):
+                raise _not_supported(text)
+            return Piece(text, names, (), tokens)
         if not isinstance(self._model, Merging):
             return Piece(text, names, (), tokens)
         symbols, merges = self._model.explained(names, self._unknown)

@@ -14,6 +14,7 @@ from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.names import count
 from tracer.tokenization.bpe import Merge, Method, merged
 from tracer.tokenization.tokenization import UNKNOWN, Piece, Tokenization
+from tracer.tokenization.word_piece import Continued
 
 MOST_ROWS, MOST_CHARACTERS = 24, 60
 """Limits for the tables of a long text: rows, and characters of a cell."""
@@ -71,6 +72,9 @@ def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     if tokenization.method == "unigram":
         yield from _scores(piece, tokenization)
         return
+    if tokenization.method == "longest":
+        yield from _longest(piece, tokenization)
+        return
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
     if not merges:
@@ -98,6 +102,24 @@ def _scores(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     if piece.text and rows:
         yield doc.Paragraph(("The scores of its tokens:",))
         yield doc.Table.of(("token", "score"), rows)
+
+
+def _longest(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
+    """Show what is left of a piece before each of its tokens."""
+    lengths = [len(token.text) for token in piece.tokens]
+    name = doc.Name(shortened(piece.text))
+    if len(lengths) == 1:
+        if piece.text and piece.tokens[0].content != piece.content:
+            unknown = ", so that the whole piece is one token."
+            yield doc.Paragraph(("The vocabulary cannot write ", name, unknown))
+        return
+    rows = [
+        (shortened(piece.text[sum(lengths[:i]) :]), shortened(tokenization.read(symbol)))
+        for i, symbol in enumerate(piece.symbols[:MOST_ROWS])
+    ]
+    of_many = "" if len(rows) == len(lengths) else f", the first {len(rows)} of {len(lengths)}"
+    yield doc.Paragraph((name, f" from left to right{of_many}:"))
+    yield doc.Table.of(("what is left", "its longest token"), rows)
 
 
 def _rounded(score: float) -> str:
@@ -190,6 +212,17 @@ WHY_TOKENS: doc.Sentence = (
     "misspellings; single letters would make every text long. The scores are learned from texts, "
     "so that a frequent word becomes one token and a rare word becomes several known tokens.",
 )
+WHY_PARTS: doc.Sentence = (
+    "A vocabulary of whole words is never complete, because there are always new names and "
+    "misspellings; single letters would make every text long. The vocabulary is learned from "
+    "texts, so that a frequent word is one token and a rare word becomes several known tokens.",
+)
+REASONS: Mapping[Method, doc.Sentence] = {
+    "merges": WHY_MERGES,
+    "scores": WHY_MERGES,
+    "unigram": WHY_TOKENS,
+    "longest": WHY_PARTS,
+}
 BY_RANK: doc.Sentence = (
     "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
     "first in the list of merges is joined. This is repeated until no pair is in the list; the "
@@ -207,10 +240,15 @@ BY_SUM: doc.Sentence = (
     "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways to "
     "write a piece of the text with tokens, the one with the largest sum of scores is chosen.",
 )
+BY_LENGTH: doc.Sentence = (
+    "The text is split into pieces. Of the tokens with which a piece begins, the longest is taken, "
+    "then the longest of the rest, and so on.",
+)
 GOALS: Mapping[Method, doc.Sentence] = {
     "merges": BY_RANK,
     "scores": BY_SCORE,
     "unigram": BY_SUM,
+    "longest": BY_LENGTH,
 }
 
 
@@ -220,11 +258,16 @@ def _method(ctx: LessonContext) -> Method:
 
 
 def _goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    return GOALS[_method(ctx)]
+    tokenization = ctx.trace.scenario.tokenization
+    goal = GOALS[_method(ctx)]
+    if tokenization and isinstance(tokenization.alphabet, Continued):
+        prefix = doc.Name(tokenization.alphabet.prefix)
+        return (*goal, " A token that continues a piece begins with ", prefix, ".")
+    return goal
 
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    return (WHY_TOKENS if _method(ctx) == "unigram" else WHY_MERGES,)
+    return (REASONS[_method(ctx)],)
 
 
 TOKENIZATION_STEP = StepKind(
