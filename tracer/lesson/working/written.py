@@ -24,6 +24,7 @@ from tracer.formula.steps import SETTLED
 from tracer.lesson import entries
 from tracer.lesson.working.formulas import slope
 from tracer.lesson.working.sums import Sums, Terms
+from tracer.node import nodes_in
 
 Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.LargestSoFar | op.Trained
 """Operations that have worked lines."""
@@ -148,9 +149,15 @@ class LineSides:
         def subtotal(of: Expression) -> Number:
             exact, _ = value(of)  # 1 + e^-x may be as small as 1, and larger than anybody reads
             large = exact.adjusted() >= SCIENTIFIC_FROM
-            return self.part(of, guard) if large else _total(of, max(limit, 0))
+            return self.part(of, guard) if large else _total(of, max(limit, *self._used(of), 0))
 
         return operation.formula.sides(operand, lambda of: self.part(of, guard), subtotal)
+
+    def _used(self, of: Expression) -> tuple[int, ...]:
+        """The decimals of the terms of a sum that is used as printed; none of another subtotal."""
+        if not (self.pencil.rounds and isinstance(of, ex.Sum | ex.Difference)):
+            return ()
+        return tuple(term.places for term in nodes_in(of) if isinstance(term, Number))
 
     def _is_tie(self) -> bool:
         """Whether a ratio is halfway between two integers, but not with its scale as printed."""

@@ -113,9 +113,19 @@ class LineSides {
     const subtotal = (inner) => {
       // 1 + e^-x may be as small as 1, and larger than anybody reads.
       const isLarge = adjusted(valueOfExpression(inner).number) >= SCIENTIFIC_FROM;
-      return isLarge ? part(inner) : totalWithin(inner, Math.max(this.limit, 0));
+      return isLarge ? part(inner) : totalWithin(inner, Math.max(this.limit, ...this.used(inner), 0));
     };
     return sidesOfFormula(formula, operand, part, subtotal);
+  }
+
+  /**
+   * The decimals of the terms of a sum that is used as printed; none of another subtotal.
+   * @param {Expression} of
+   * @returns {number[]}
+   */
+  used([name, ...terms]) {
+    if (!this.pencil.rounds || !["sum", "difference"].includes(name)) return [];
+    return terms.filter(([kind]) => kind === "number").map(([, number]) => placesIn(number));
   }
 
   /** Whether a ratio is halfway between two integers, but not with its scale as printed. */
