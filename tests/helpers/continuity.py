@@ -67,7 +67,8 @@ def unprinted(text: str, typed: str) -> list[str]:
 
 _FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
 _COMPUTED = re.compile(
-    r"“.*?”|\S+ %|\S+ bits per weight|E2M1 has the numbers .+? and 6|(?:about|≈|at most|this model has the loss) \S+|"
+    r"“.*?”|\S+ %|\S+ bits per weight|E2M1 has the numbers .+? and 6|"
+    r"(?:about|≈|at most|this model has the loss) \S+|"
     r"(?:istance|largest feature is) .+? at the output(?: \(\S+\))?"
 )
 """A name, what a format of numbers has, and what a sentence computes.
