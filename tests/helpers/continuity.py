@@ -67,10 +67,14 @@ def unprinted(text: str, typed: str) -> list[str]:
 
 _FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
 _COMPUTED = re.compile(
-    r"“.*?”|\S+ %|(?:about|≈|at most|this model has the loss) \S+|"
+    r"“.*?”|\S+ %|\S+ bits per weight|E2M1 has the numbers .+? and 6|"
+    r"(?:about|≈|at most|this model has the loss) \S+|"
     r"(?:istance|largest feature is) .+? at the output(?: \(\S+\))?"
 )
-"""A name, and what a sentence computes: a share in percent, a difference, a distance, an output."""
+"""A name, what a format of numbers has, and what a sentence computes.
+
+That is a share in percent, a mean of bits, a difference, a distance, an output.
+"""
 
 
 def misplaced(text: str) -> list[Violation]:
@@ -305,7 +309,7 @@ class _Reading:
                 number = _printed(node)
                 brought = bool(node.more) or number in self.constants
                 if number.startswith("-"):
-                    brought |= self.said(f"({number},") or self.said(f"({number}×")
+                    brought |= any(self.said(f"({number}{end}") for end in (",", "×", ")"))
                 yield _Part(number, subtracted, brought)
             case "sum", [probability, target] if self.is_missed(target):
                 yield from self.parts(probability)

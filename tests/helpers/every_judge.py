@@ -147,6 +147,8 @@ def _faults_of_sentences(
 ) -> Iterator[str]:
     values = {value["address"]: value for value in document["values"]}
     said: Scenario = {key: written[key] for key in ("text", "merges", "corpus") if key in written}
+    if "random" in written.get("embeddings", ()):
+        said["embeddings"] = written["embeddings"]
     first = values["input"]["printed"][0][0] if "input" in values else ""
     text, amiss = without_words(text, plain, first)
     yield from (f"words: {each}" for each in amiss)

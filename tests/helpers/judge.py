@@ -496,8 +496,8 @@ def address_of(heading: str, at: Judge) -> str:
         return f"{attention}head{head[1] if head else 1}.{name}.output"
     of_heads = ATTENTIONS | words_of_parts("titles_of_heads")
     numbered = re.search(r"(?<= )\d+$", title)  # as in `State after token 3`, of `… token N`
-    if numbered and title not in of_heads:
-        title = f"{title[: numbered.start()]}N"
+    if numbered and (of_any := f"{title[: numbered.start()]}N") in of_heads:
+        title = of_any
     if of_head := of_heads.get(title):
         of_head = of_head.replace("N", numbered[0]) if numbered else of_head
         head = re.search(r"head (\d+)", where, re.IGNORECASE)

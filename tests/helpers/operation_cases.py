@@ -109,7 +109,6 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield el.BucketOfDistance(1, 2, 5), [positive(n, m)]
     yield el.EluPlusOne(), [wide]
     yield el.AboveZero(), [wide]
-    yield el.Quotient(), [wide, wider]
     yield el.OfTarget(), [wide, wider]
     yield el.OfGivenTarget(), [share, wider]
     yield el.Scale(a), [wide]

@@ -202,7 +202,7 @@ def _by_word(p: Any, a: Any) -> Any:
 
 
 def _by_entry(p: Any, a: Any) -> Any:
-    found = np.zeros((p.table, p.columns))
+    found = _zeros(a, p.table, p.columns)
     np.add.at(found[:, p.column], list(p.rows), a.ravel())
     return found
 
@@ -234,13 +234,19 @@ def _within(p: Any, integers: Any) -> Any:
     return integers if p.bounds is None else np.clip(integers, *p.bounds)
 
 
+def _like(of: Any, numbers: Any) -> Any:
+    """Floats, as Decimals beside Decimals."""
+    return numbers if of.dtype == np.float64 else np.vectorize(Decimal, otypes=[object])(numbers)
+
+
 def _quantized(p: Any, w: Any, s: Any, zero: Any = 0) -> Any:
-    ratio = np.round(np.asarray(w / s, float), 9)
+    of_scales = np.asarray(w / np.where(s == 0, 1, s), float)  # of a group of zeros it is 0
+    ratio = np.round(of_scales, 9)
     if hasattr(p, "bounds"):
-        return _within(p, np.rint(ratio) + zero)
+        return _like(w, _within(p, np.rint(ratio) + np.asarray(zero, float)))
     numbers = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
     far = abs(abs(ratio)[..., None] - numbers) + 1e-12 * (np.arange(8) % 2)
-    return np.sign(ratio) * numbers[far.argmin(axis=-1)]
+    return _like(w, np.sign(ratio) * numbers[far.argmin(axis=-1)])
 
 
 def _extreme(p: Any, w: Any) -> Any:
@@ -280,7 +286,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "add_number": lambda p, a, b: b + a,
     "difference": lambda p, a, b: a - b,
     "bucket_of_distance": lambda p, d: (
-        p.exact + (p.buckets - p.exact) * np.log(d / p.exact) / np.log(p.max_distance / p.exact)
+        (p.buckets - p.exact) * _ln(d / p.exact) / _ln((d * 0 + p.max_distance) / p.exact) + p.exact
     ),
     "quantization_error": lambda p, w, of_integer: w - of_integer,
     "multiply": lambda p, a, b: a * b,
@@ -298,7 +304,6 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "negative_log": lambda p, a: -_ln(a),
     "of_target": lambda p, a, t: t * a + (1 - t) * (1 - a),
     "elu_plus_one": lambda p, a: np.where(a > 0, a + 1, np.exp(a * (a < 0))),
-    "quotient": lambda p, a, b: a / b,
     "sigmoid_of_target": lambda p, z, t: 1 / (1 + np.exp((1 - 2 * t) * z)),
     "relu": lambda p, a: a * (a > 0),
     "above_zero": lambda p, a: a * (a > 0),
@@ -320,6 +325,11 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     ),
     "softcap": lambda p, a: p.cap * _tanh(a / p.cap),
     "softcap_gradient": lambda p, g, a: g * (1 - _tanh(a / p.operation["parameters"]["cap"]) ** 2),
+    "difference_gradient": lambda p, g, a, b: -g if p.operand else g,
+    "decay_gradient": lambda p, g, a: -g * np.exp(-a),
+    "sigmoid_gradient": lambda p, g, a: g * _sigmoid(a) * (1 - _sigmoid(a)),
+    "above_zero_gradient": lambda p, g, a: g * (a > 0),
+    "elu_plus_one_gradient": lambda p, g, a: g * np.where(a > 0, 1, np.exp(a * (a < 0))),
     "scale": lambda p, a: p.a * a,
     "divide_by": lambda p, a: a / p.divisor,
     "adapt": lambda p, a, b: a + p.kept(p.alpha * b / p.rank),
@@ -331,11 +341,13 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "ratio": lambda p, a, b: a / (np.sqrt(b) + p.epsilon),
     # --- quantized weights
     "quantize": _quantized,
-    "zero_point": lambda p, a, s: _within(p, -_rint(a / s)),
+    "zero_point": lambda p, a, s: _like(a, _within(p, -_rint(a / s))),
     "dequantize": lambda p, q, s, z=0: s * (q - z),
     "range_scale": lambda p, a, b: (a - b) / p.parts,
-    "shared_exponent": lambda p, a: np.floor(np.log2(a.astype(float))) - 2,
-    "two_to_the": lambda p, a: 2.0 ** a.astype(float),
+    "shared_exponent": lambda p, a: _of_each(
+        lambda x: math.floor(math.log2(x)) - 2 if x > 0 else -127
+    )(a),
+    "two_to_the": lambda p, a: _of_each(lambda x: 2.0 ** float(x))(a),
     "group_extreme": _extreme,
     "spread_groups": lambda p, a: a.repeat(p.height, axis=0).repeat(p.width, axis=1),
     # --- with a number for each row, for each column, or for all
@@ -347,6 +359,12 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "scale_rows": lambda p, a, b: (a.T * b).T,
     "divide_rows": lambda p, a, b: (a.T / b).T,
     "decay_rate": lambda p, a, b: np.exp(b) * _ln(1 + np.exp(a)),
+    "divide_rows_gradient": lambda p, g, a, b: (
+        -g * a / (b * b)[:, None] if p.operand else g / b[:, None]
+    ),
+    "decay_rate_gradient": lambda p, g, a, b: (
+        g * np.exp(b) * (_ln(1 + np.exp(a)) if p.operand else _sigmoid(a))
+    ),
     "times_row": lambda p, a, b: a * (b + getattr(p, "unit_offset", 0)),
     "penalize": lambda p, a, slope, distance: a - p.kept(slope * distance),
     "rescale": lambda p, a, f, b: p.kept(f * a.T).T + b,

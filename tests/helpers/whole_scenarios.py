@@ -71,11 +71,7 @@ def plain_and_written(
             way(spec, rng)
     if of_heads.random() < TYPED:
         start_with_typed_heads(spec, of_heads)
-    scale_rotary(spec, random.Random(f"scaling {spec}"))
-    rotate_layers(spec, random.Random(f"rotary {number}"))
-    of_quantization = random.Random(f"quantized {number}")
-    if of_quantization.random() < QUANTIZED:
-        quantize(spec, of_quantization)
+    rotate_and_quantize(spec, number)
     of_lora = random.Random(f"LoRA {number}")
     if of_lora.random() < ADAPTED:
         adapt(spec, of_lora)
@@ -84,6 +80,15 @@ def plain_and_written(
         if name in ways:
             way(written, rng)
     return spec, written
+
+
+def rotate_and_quantize(spec: Scenario, number: int) -> None:
+    """Scale rotary positions, give layers their own, and quantize weights, as a number decides."""
+    scale_rotary(spec, random.Random(f"scaling {spec}"))
+    rotate_layers(spec, random.Random(f"rotary {number}"))
+    of_quantization = random.Random(f"quantized {number}")
+    if of_quantization.random() < QUANTIZED:
+        quantize(spec, of_quantization)
 
 
 def _carries(carry: str | None) -> st.SearchStrategy[str]:

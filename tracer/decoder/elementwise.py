@@ -533,13 +533,6 @@ class DivideRows(Elementwise):
     entry = ex.Quotient(A, B_OF_ROW)
 
 
-class Quotient(Elementwise):
-    """a / b."""
-
-    name = "quotient"
-    entry = ex.Quotient(A, B)
-
-
 @dataclass(frozen=True)
 class Normalize(Elementwise):
     """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias, assert_never
@@ -24,6 +24,7 @@ from tracer.formula.steps import SETTLED
 from tracer.lesson import entries
 from tracer.lesson.working.formulas import slope
 from tracer.lesson.working.sums import Sums, Terms
+from tracer.node import nodes_in
 
 Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.LargestSoFar | op.Trained
 """Operations that have worked lines."""
@@ -145,12 +146,27 @@ class LineSides:
             at = _place(operation, of, self.index)
             return self.number(self.record.inputs[of.position], at, guard if guarded else 0)
 
+        parts: list[Number] = []
+
+        def part(of: Expression) -> Number:
+            parts.append(self.part(of, guard))
+            return parts[-1]
+
         def subtotal(of: Expression) -> Number:
             exact, _ = value(of)  # 1 + e^-x may be as small as 1, and larger than anybody reads
             large = exact.adjusted() >= SCIENTIFIC_FROM
-            return self.part(of, guard) if large else _total(of, max(limit, 0))
+            return part(of) if large else _total(of, max(limit, *self._used(of, parts), 0))
 
-        return operation.formula.sides(operand, lambda of: self.part(of, guard), subtotal)
+        return operation.formula.sides(operand, part, subtotal)
+
+    def _used(self, of: Expression, parts: Sequence[Number]) -> list[int]:
+        """The decimals of the terms of a sum that is used as printed; none if it has a part."""
+        if not (self.pencil.rounds and isinstance(of, ex.Sum | ex.Difference)):
+            return []
+        terms = [term for term in nodes_in(of) if isinstance(term, Number)]
+        if any(term is part for term in terms for part in parts):
+            return []
+        return [term.places for term in terms if term.places <= SCIENTIFIC_FROM]
 
     def _is_tie(self) -> bool:
         """Whether a ratio is halfway between two integers, but not with its scale as printed."""

@@ -107,15 +107,33 @@ class LineSides {
       if (columns) return this.number(of, [this.at, columns[this.at]], guard); // of the correct word
       return this.entry({ of, at: placeAlong(along, this.at, width) }, guard);
     };
+    /** @type {Expression[]} */
+    const parts = [];
     /** @param {Expression} inner */
-    const part = (inner) => this.part(valueOfExpression(inner).number);
+    const part = (inner) => {
+      parts.push(this.part(valueOfExpression(inner).number));
+      return parts[parts.length - 1];
+    };
     /** @param {Expression} inner */
     const subtotal = (inner) => {
       // 1 + e^-x may be as small as 1, and larger than anybody reads.
       const isLarge = adjusted(valueOfExpression(inner).number) >= SCIENTIFIC_FROM;
-      return isLarge ? part(inner) : totalWithin(inner, Math.max(this.limit, 0));
+      return isLarge ? part(inner) : totalWithin(inner, Math.max(this.limit, ...this.used(inner, parts), 0));
     };
     return sidesOfFormula(formula, operand, part, subtotal);
+  }
+
+  /**
+   * The decimals of the terms of a sum that is used as printed; none if it has a part.
+   * @param {Expression} of
+   * @param {Expression[]} parts
+   * @returns {number[]}
+   */
+  used([name, ...terms], parts) {
+    if (!this.pencil.rounds || !["sum", "difference"].includes(name)) return [];
+    if (terms.some((term) => parts.includes(term))) return [];
+    const places = terms.filter(([kind]) => kind === "number").map(([, number]) => placesIn(number));
+    return places.filter((each) => each <= SCIENTIFIC_FROM);
   }
 
   /** Whether a ratio is halfway between two integers, but not with its scale as printed. */
