@@ -129,13 +129,15 @@ class _Pass:
         if scale != "none":
             factor = math.sqrt(x.shape[1]) if scale == "sqrt" else float(scale)
             x = self.keep("embedding.scaled", x * factor)
-        if self.spec.get("embedding_norm", "none") != "none":
-            x = self.norm("embedding_", self.spec["embedding_norm"], x)
         positions: Any = self.spec.get("positions") or "none"
         if positions != "none" and "table" in positions:
             x = x + self.keep("position", self.table("positions.table")[: len(tokens)])
         elif positions != "none" and "sinusoidal" in positions:
             x = x + self.waves(positions["sinusoidal"], *x.shape)
+        if self.spec.get("embedding_norm", "none") != "none":
+            if {"table", "sinusoidal"} & {*(positions if positions != "none" else ())}:
+                x = self.keep("embedding.sum", x * 1)
+            x = self.norm("embedding_", self.spec["embedding_norm"], x)
         return self.keep("input", x * 1)
 
     def table(self, address: str) -> Any:

@@ -85,6 +85,11 @@ class Positions(Frozen):
         "One row per position.", "[[0, 1], [1, 0]]", None
     )
 
+    @property
+    def is_added(self) -> bool:
+        """Whether they are vectors that are added to the embeddings."""
+        return self.sinusoidal is not None or self.table is not None
+
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         ways = type(self).model_fields.items()
@@ -131,7 +136,8 @@ class Tower(Frozen):
         (),
     )
     embedding_norm: OrNone[Normalization] = described(
-        "A norm of the embeddings, after their factor, or none (BLOOM, Le Scao et al. 2022).",
+        "A norm of the embeddings, after their factor and the sum with positions, or none (BERT, "
+        "Devlin et al. 2019; BLOOM, Le Scao et al. 2022).",
         "{epsilon: 0.00001}",
         None,
     )

@@ -72,11 +72,6 @@ class _Counted(SizeChecker):
         self.length((*at, "features"), width, feature)
         self.table(at, tokens, width, feature)
         self.norm(at, "embedding_norm", width)
-        if self.has(*at, "embedding_norm") and any(
-            self.has(*at, "positions", added) for added in ("sinusoidal", "table")
-        ):
-            message = "a norm of embeddings that positions are added to, not supported"
-            self.report((*at, "embedding_norm"), message)
         for layer, _ in enumerate(self.entries(*at, "layers")):
             width = self.layer((*at, "layers", layer), width, memory)
         self.norm(at, "final_norm", width)

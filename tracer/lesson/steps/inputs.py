@@ -188,9 +188,11 @@ def _why_added(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
 
 def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
-    normalized = ctx.tower.embedding_norm is not None
+    normalized = ctx.tower.embedding_norm is not None and step.last.output.role is roles.INPUT
     embeddings = f"the {'normalized ' if normalized else 'scaled ' * scaled}embeddings"
     if isinstance(step.last.operation, Copy):
+        if ctx.value(step.place, roles.SUMMED_EMBEDDING):
+            return (f"The normalized vectors are passed on{ctx.passed_on(step.last)}.",)
         of_tower = (part.roles.values() for part in parts() if part.tower)
         own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)
         acts = any(ctx.value(step.place, role) for role in own)
@@ -348,6 +350,20 @@ def _at_the_input(step: Step, ctx: LessonContext) -> doc.Sentence:
     return summed_at(f"the input of the {tower}")(step, ctx)
 
 
+SUM_STEP = StepKind(
+    "embedding_sum",
+    "Embeddings with positions",
+    "a vector for each token at its position",
+    _input_goal,
+    {roles.SUMMED_EMBEDDING: RoleText(ex.Symbol("X", "P"))},
+    gradient=Gradient(
+        "at the embeddings with positions", summed_at("each embedding with its position")
+    ),
+    sign=_input_sign,
+    short="embeddings + positions",
+    reasons=_why_added,
+)
+
 INPUT_STEP = StepKind(
     "input",
     "Input vectors",
@@ -406,7 +422,7 @@ ENCODER_STEP = StepKind(
     ),
 )
 
-OF_EACH_TOWER = (EMBEDDING_STEP, EMBEDDING_SCALE_STEP, POSITION_STEP, INPUT_STEP)
+OF_EACH_TOWER = (EMBEDDING_STEP, EMBEDDING_SCALE_STEP, POSITION_STEP, SUM_STEP, INPUT_STEP)
 """The input steps that encoder and decoder share."""
 
 KINDS = (*OF_EACH_TOWER, ENCODER_STEP)
