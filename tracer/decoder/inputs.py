@@ -48,10 +48,11 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis
     letter = "e" if tape.place.encoder else "d"
     features = Axis("feature", tower.features or numbered(letter, 0, columns(rows)))
     x = scaled(tape, tape.given(roles.EMBEDDING, rows, (tokens, features)), tower.embedding_scale)
-    of_tower, p = (
-        shared_by_layers(tape, tower, tokens),
-        added_positions(tape, tower, x, rows, first),
-    )
+    for part in parts():
+        if part.embedded:
+            x = part.embedded(tape, tower, x)
+    of_tower = shared_by_layers(tape, tower, tokens)
+    p = added_positions(tape, tower, x, rows, first)
     if not tower.embedding_norm:
         return tape.record(roles.INPUT, *((Add(), x, p) if p else (Copy(), x))), of_tower
     if p:

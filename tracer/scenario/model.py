@@ -21,7 +21,7 @@ from tracer.scenario.loss import Loss
 from tracer.scenario.networks import Weights
 from tracer.scenario.norms import Normalization
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.part import with_keys_of_parts
+from tracer.scenario.part import tower_keys, with_keys_of_parts
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.typed import encode
@@ -105,6 +105,7 @@ class FixedPositions(Positions):
     table: Rows | None = None
 
 
+@with_keys_of_parts
 class Tower(Frozen):
     """What reads tokens: embeddings, positions, layers, a norm behind them."""
 
@@ -176,7 +177,7 @@ class Encoder(Tower):
     def _given_or_computed(self) -> Self:
         computed = (
             *("embeddings", "positions", "embedding_scale", "embedding_norm", "layers"),
-            "final_norm",
+            *("final_norm", *tower_keys()),
         )
         beside = [n for n in computed if getattr(self, n) != Tower.model_fields[n].default]
         if self.vectors is not None and beside:

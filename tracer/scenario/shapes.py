@@ -67,7 +67,7 @@ class _Counted(SizeChecker):
 
     def tower(self, at: YamlPath, tokens: Size, memory: Size) -> Size:
         """Return the width after the last layer; `memory` is the width of the encoder's vectors."""
-        width = self.embeddings(at, tokens)
+        width = self.widths[(*at, "embeddings")] = self.embeddings(at, tokens)
         feature = "one per feature of the embedding"
         self.length((*at, "features"), width, feature)
         self.table(at, tokens, width, feature)
@@ -79,6 +79,10 @@ class _Counted(SizeChecker):
             if part.tower:
                 part.tower(self, at)
         return width
+
+    def tokens_of(self, tower: YamlPath) -> Size:
+        """Return the number of tokens that a tower reads."""
+        return self.size(*tower, "tokens") if tower else self.tokens
 
     # --- what goes in ----------------------------------------------------------------------------
 
