@@ -20,6 +20,7 @@ from tests.helpers.terminal_page import NUMBER, Prose, Table
 COMPONENTS = {
     "the embedding": r"embedding(\.scaled)?",
     "the position": r"position",
+    "the token type": "token_type",
     "each attention sub-layer": r".*attention\.output",
     "each head": r".*\.head\d+\.(output|weights)",
     "each FFN": r".*\.ffn\.((expert\d+|shared)\.)?"

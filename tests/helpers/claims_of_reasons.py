@@ -424,6 +424,11 @@ def adds_to_attention(at: Judge, said: Said) -> None:
     assert added["address"] in at.result["operands"] and layer_of(at)["parallel"]
 
 
+def sum_of_inputs(at: Judge) -> str:
+    """The address of the embeddings with their positions."""
+    return "embedding.sum" if "embedding.sum" in at.values else "input"
+
+
 def stacked(at: Judge, said: Said) -> None:
     assert at.heading == "Stacking layers" and at.spec["layers"]
     ends = re.compile(r"layer\d+\.\w+\.(residual|norm|output)|input|output")
@@ -698,10 +703,10 @@ CLAIMS: dict[str, Check] = {
     "Without positions, a score in the first attention layer would depend only on the vectors of the two tokens, not on where they are.": order,
     "Rotation marks the position[embeddings: and leaves the embeddings as they are][kept:; before rounding, it keeps each vector's length].": rotates,
     "Later weights can learn to separate meaning from position.": lambda at, _: (
-        at.address == "input" and "position" in at.values and bool(layers(at))
+        at.address == sum_of_inputs(at) and "position" in at.values and bool(layers(at))
     ),
     "The two are added rather than concatenated, so that the vectors do not become longer.": lambda at, _: (
-        at.address == "input" and "position" in at.values and not at.pinned("input")
+        at.address == sum_of_inputs(at) and "position" in at.values and not at.pinned(at.address)
     ),
     "Attention mixes values linearly; the FFN adds a nonlinear step within each token.": nonlinear,
     "Each hidden unit has its own column of weights in W₁, {:.+} hidden units as features.": lambda at, _: (

@@ -333,12 +333,26 @@ def shape_of_all(at: Judge, said: Said) -> None:
 
 
 def inputs(at: Judge, said: Said) -> None:
-    assert said[""].startswith("The position vectors") == ("position" in at.values)
+    is_sum = said[""].startswith("The position vectors")
+    assert is_sum == ("position" in at.values)
     assert said[""].startswith("No position vectors") == ("position" not in at.values and turns(at))
-    assert bool(said["normalized"]) == (at.spec.get("embedding_norm", "none") != "none")
+    has_norm = at.spec.get("embedding_norm", "none") != "none"
+    address = "embedding.sum" if is_sum and has_norm else "input"
+    assert bool(said["normalized"]) == (has_norm and not is_sum)
+    typed = at.values.get("embedding.with_type")
+    assert said["x"] == (typed and typed["symbol"])
     scaled = "embedding.scaled" in at.values and not said["normalized"]
-    assert bool(said["scaled"]) == scaled and not at.pinned("input")
+    assert bool(said["scaled"]) == scaled and at.address == address and not at.pinned(address)
     assert "how" not in said or said["how"] == at.passed_on()
+
+
+def normalized_sum(at: Judge, said: Said) -> None:
+    assert at.address == "input" and at.spec.get("embedding_norm", "none") != "none"
+    assert (
+        {"embedding.sum", "embedding.with_type"} & {*at.values}
+        and said["how"] == at.passed_on()
+        and not at.pinned("input")
+    )
 
 
 def rounded_again(at: Judge, said: Said) -> bool:
@@ -556,9 +570,10 @@ CLAIMS: dict[str, Check] = {
         at.heading.endswith("Targets and predictions") and at.pinned("probabilities")
     ),
     "The numbers of {symbol:.+?} are rounded again, because digits are set for them.": rounded_again,
-    "There are no positions here: the [scaled:scaled ][normalized:normalized ]embeddings are passed on[how: unchanged].": inputs,
-    "No position vectors are added: the [scaled:scaled ][normalized:normalized ]embeddings are passed on[how: unchanged].": inputs,
-    "The position vectors are added to the [scaled:scaled ][normalized:normalized ]embeddings, so that each vector encodes a token and its position.": inputs,
+    "The normalized vectors are passed on[how: unchanged].": normalized_sum,
+    "There are no positions here: the [scaled:scaled ][normalized:normalized ]embeddings[ {x}] are passed on[how: unchanged].": inputs,
+    "No position vectors are added: the [scaled:scaled ][normalized:normalized ]embeddings[ {x}] are passed on[how: unchanged].": inputs,
+    "The position vectors are added to the [scaled:scaled ][normalized:normalized ]embeddings[ {x}], so that each vector encodes a token and its position.": inputs,
     "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
     "The [normalized:normalized ]result of the last layer is the decoder's output: for “{who:name}”, a vector of {n:int} number[s], its hidden state.": answer,
     "The other {:(?:(?P<rows>\\d+) rows are|row is)} computed in the same way.": other_rows,

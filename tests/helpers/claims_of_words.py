@@ -81,7 +81,9 @@ def label(address: str) -> str:
         name = "β of the norm after it" if norm == "norm_after" else "β"
     if "ffn" in place and name in ("gated", "activation", "hidden"):
         return ", ".join(words)
-    return ", ".join([*words, {"position": "positions"}.get(name, name)])
+    return ", ".join(
+        [*words, {"position": "positions", "token_type": "token type"}.get(name, name)]
+    )
 
 
 def is_rounded(printed: str, computed: float) -> bool:

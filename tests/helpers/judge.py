@@ -57,7 +57,7 @@ OUTSIDE = {
     "Text and tokens": "text",
     **{"Tokens and embeddings": "embedding", "Positions": "position", "Input vectors": "input"},
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
-    "Scaled embeddings": "embedding.scaled",
+    **{"Scaled embeddings": "embedding.scaled", "Embeddings with positions": "embedding.sum"},
     **{"Angles of the positions": "position.cos"},
     **{f"Embedding {kind}": "embedding_norm" for kind in ("LayerNorm", "RMSNorm")},
     **{"Final LayerNorm": "final_norm", "Final RMSNorm": "final_norm"},

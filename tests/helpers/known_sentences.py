@@ -41,6 +41,7 @@ PHRASES: dict[str, str] = {
     "The head's columns of the normalized queries.": "query_norm",
     "The head's columns of the normalized keys.": "key_norm",
     "A vector for each position.": "position",
+    "A vector for each token at its position.": r"embedding\.sum",
     "The embeddings, multiplied by a constant.": r"embedding\.scaled",
     "An angle for each position and pair of columns.": r"position\.cos",
     "The input of the first layer.": "input",

@@ -52,11 +52,10 @@ def embedding_scale(spec: Scenario, rng: random.Random) -> None:
 
 
 def embedding_norm(spec: Scenario, rng: random.Random) -> None:
-    """A norm of the embeddings, unless positions are added to them."""
+    """A norm of the embeddings, and of the positions that are added to them."""
     for tower in (spec, spec.get("encoder", {})):
-        positions, rows = tower.get("positions", "none"), tower.get("embeddings", ())
-        is_added = positions != "none" and bool({"sinusoidal", "table"} & positions.keys())
-        if rows and not is_added and rng.random() < 0.3:
+        rows = tower.get("embeddings", ())
+        if rows and rng.random() < 0.3:
             row = next(iter(rows.values() if isinstance(rows, dict) else rows))
             tower["embedding_norm"] = (
                 norm_of_rows({len(row)}, rng) if rng.random() < 0.9 else "none"

@@ -98,13 +98,21 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool, replace: Replace) -
         x = values["embedding.scaled"] = factor * x
         if asked == "sqrt":
             values["embedding.scale"] = np.array(factor)
+    if tower.get("type_embeddings") is not None:
+        said = [*(tower.get("token_types") or [0])]
+        types = [*said, *said[-1:] * len(x)][: len(x)]
+        values["token_type"] = _floats(tower["type_embeddings"])[types]
+        x = values["embedding.with_type"] = x + values["token_type"]
+    angles = _turned(values, tower)
+    x = x + values.get("position", 0)
     if not _is_none(tower.get("embedding_norm")):
+        if "position" in values:
+            values["embedding.sum"] = x
         found = _norm(x, tower["embedding_norm"])
         x = found["norm"]
         values |= {f"embedding_{key}": value for key, value in found.items()}
-    angles = _turned(values, tower)
     if not typed:
-        x = values["input"] = replace("input", x + values.get("position", 0))
+        x = values["input"] = replace("input", x)
     mask = _mask(tower)
 
     for number, layer in enumerate(tower.get("layers") or [], start=1):

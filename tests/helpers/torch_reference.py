@@ -129,13 +129,20 @@ class _Pass:
         if scale != "none":
             factor = math.sqrt(x.shape[1]) if scale == "sqrt" else float(scale)
             x = self.keep("embedding.scaled", x * factor)
-        if self.spec.get("embedding_norm", "none") != "none":
-            x = self.norm("embedding_", self.spec["embedding_norm"], x)
+        if "type_embeddings" in self.spec:
+            table = self.parameter("type_embeddings", self.spec["type_embeddings"])
+            own = self.spec.get("token_types", [0])
+            types = [*own, *own[-1:] * len(tokens)][: len(tokens)]
+            x = self.keep("embedding.with_type", x + self.keep("token_type", table[types]))
         positions: Any = self.spec.get("positions") or "none"
         if positions != "none" and "table" in positions:
             x = x + self.keep("position", self.table("positions.table")[: len(tokens)])
         elif positions != "none" and "sinusoidal" in positions:
             x = x + self.waves(positions["sinusoidal"], *x.shape)
+        if self.spec.get("embedding_norm", "none") != "none":
+            if {"table", "sinusoidal"} & {*(positions if positions != "none" else ())}:
+                x = self.keep("embedding.sum", x * 1)
+            x = self.norm("embedding_", self.spec["embedding_norm"], x)
         return self.keep("input", x * 1)
 
     def table(self, address: str) -> Any:

@@ -354,16 +354,6 @@ def test_a_norm_of_the_embeddings_is_as_wide_as_they_are() -> None:
     assert found.startswith(f"{place}: embedding_norm.shift: 1 number, expected 2")
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal: {}", "table: [[1, 0]]"])
-def test_no_positions_are_added_to_normalized_embeddings(positions: str) -> None:
-    text, (place,) = marked(
-        f"tokens: [a]\nembeddings: {{a: [1, 2]}}\npositions: {{{positions}}}\n"
-        "‸embedding_norm: {}\n"
-    )
-    message = "a norm of embeddings that positions are added to, not supported"
-    assert problems(text) == [f"{place}: embedding_norm: {message}"]
-
-
 ENCODER = """\
 encoder:
   tokens: [u, v]

@@ -130,7 +130,11 @@ def _of_role(role: roles.Role, compute: Compute) -> Change:
 
 def _of_added_positions(positions: Callable[[Floats], Floats]) -> Change:
     """Return a change of the vectors that are added to the embeddings."""
-    return _of_role(roles.INPUT, lambda x, *added: x + positions(added[0]) if added else None)
+    sums = (roles.INPUT, roles.SUMMED_EMBEDDING)
+    return of_records(
+        lambda record: record.output.role in sums,
+        lambda _, record, x, *added: x + positions(added[0]) if added else None,
+    )
 
 
 def _frequencies(exponent: Callable[[Floats, int], Floats]) -> Change:

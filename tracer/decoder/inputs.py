@@ -20,7 +20,7 @@ from tracer.decoder.sub_layers import normalized
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value, tokens_of
 from tracer.formula.arithmetic import SHAPES
-from tracer.scenario.fields import Names, Scale, Window
+from tracer.scenario.fields import Matrix, Names, Scale, Window
 from tracer.scenario.model import Scenario, Tower
 from tracer.tokenization.learning import LearnedMerge
 from tracer.tokenization.tokenization import Tokenization
@@ -31,8 +31,8 @@ SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis, OfTower]:
     """X′ = X + P (n, d_model) from the `first` token on, or X; and what all layers share.
 
-    X may be multiplied by a number first, and normalized. Of typed queries, keys and values, only
-    the tokens.
+    X may be multiplied by a number first, and the sum normalized. Of typed queries, keys and
+    values, only the tokens.
     """
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if tower.embeddings is None:
@@ -48,22 +48,35 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value | Axis
     letter = "e" if tape.place.encoder else "d"
     features = Axis("feature", tower.features or numbered(letter, 0, columns(rows)))
     x = scaled(tape, tape.given(roles.EMBEDDING, rows, (tokens, features)), tower.embedding_scale)
-    if tower.embedding_norm:
-        with tape.at(tower_norm="embedding_norm"):
-            x = normalized(tape, x, tower.embedding_norm)
-    of_tower, positions = shared_by_layers(tape, tower, tokens), tower.positions
+    for part in parts():
+        if part.embedded:
+            x = part.embedded(tape, tower, x)
+    of_tower = shared_by_layers(tape, tower, tokens)
+    p = added_positions(tape, tower, x, rows, first)
+    if not tower.embedding_norm:
+        return tape.record(roles.INPUT, *((Add(), x, p) if p else (Copy(), x))), of_tower
+    if p:
+        x = tape.record(roles.SUMMED_EMBEDDING, Add(), x, p)
+    with tape.at(tower_norm="embedding_norm"):
+        x = normalized(tape, x, tower.embedding_norm)
+    return tape.record(roles.INPUT, Copy(), x), of_tower
+
+
+def added_positions(tape: Tape, tower: Tower, x: Value, rows: Matrix, first: int) -> Value | None:
+    """P (n, d_model), which is added to the embeddings X (n, d_model); None if nothing is.
+
+    `rows` are the numbers of the embeddings.
+    """
+    (tokens, features), positions = x.axes, tower.positions
     if tape.address(roles.POSITION) in tape.pinned:
         # Pinned, not computed; the embedding's rows replace pinned numbers of a wrong shape.
-        p = tape.given(roles.POSITION, rows, (tokens, features))
-    elif positions and positions.sinusoidal:
-        p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
-    elif positions and positions.table is not None:
-        p = tape.given(
-            roles.POSITION, positions.table[first : len(tower.tokens)], (tokens, features)
-        )
-    else:
-        return tape.record(roles.INPUT, Copy(), x), of_tower
-    return tape.record(roles.INPUT, Add(), x, p), of_tower
+        return tape.given(roles.POSITION, rows, (tokens, features))
+    if positions and positions.sinusoidal:
+        return sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
+    if positions and positions.table is not None:
+        table = positions.table[first : len(tower.tokens)]
+        return tape.given(roles.POSITION, table, (tokens, features))
+    return None
 
 
 def shared_by_layers(tape: Tape, tower: Tower, tokens: Axis) -> OfTower:

@@ -87,6 +87,8 @@ class Part:
     """Records a weight matrix of attention or the FFN if it has the part's keys."""
     tower: Callable[[Tape, Tower, Axis], OfTower] | None = None
     """Records what all layers of a tower share; the axis is that of the queries' tokens."""
+    embedded: Callable[[Tape, Tower, Value], Value] | None = None
+    """Changes the embeddings (n, d_model) of a tower before positions are added."""
     layer: Callable[[Tape, Value, Layer, ComputeAttention], Value | None] | None = None
     """Computes a layer in its own way, if it has one: (n, d_model) → (n, d_model)."""
     sources: Callable[[Tape, AttentionContext, Sources], Sources] | None = None
@@ -122,6 +124,8 @@ class Part:
     """By the form of an FFN, what computes it, x (n, d) → (n, d), with the usual softmax."""
     ffn_outputs: tuple[Role, ...] = ()
     """Those of its roles that are the output of an FFN, or of some of its networks."""
+    labels: Mapping[Role, str] = field(default_factory=dict)
+    """How an attribution labels those of its roles whose names are no words."""
 
 
 @cache

@@ -294,6 +294,7 @@ ANGLE = Role("position.angle", RoundingRule.WORKING)
 SIN = Role("position.sin")
 COS = Role("position.cos")
 POSITION = Role("position")
+SUMMED_EMBEDDING = Role("embedding.sum")
 INPUT = Role("input")
 MASK = Role("mask", hides=True)
 

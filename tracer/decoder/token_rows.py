@@ -116,5 +116,6 @@ _NAMES = {
     roles.B_U: "b_U",
     **{norm.shift: "β" for norm in all_norms()},
     roles.NORM_AFTER.shift: "β of the norm after it",
+    **{role: words for part in parts() for role, words in part.labels.items()},
 }
 """How parts are labeled, where it is not the name of the role."""

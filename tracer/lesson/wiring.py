@@ -108,8 +108,7 @@ def _rank(record: Record, spanned: float, blocks: int, *, behind: bool) -> tuple
     blocks of a head, whose first role has the rank `blocks`, come one after the other.
     """
     role, place = record.output.role, record.output.place
-    # Of what is outside of all layers, before them or behind.
-    is_before = RANKS[role] < RANKS[roles.W_Q] or place.tower_norm == "embedding_norm"
+    is_before = is_before_layers(record.output)
     return (
         role.parameter,
         place.example or inf,
@@ -123,6 +122,11 @@ def _rank(record: Record, spanned: float, blocks: int, *, behind: bool) -> tuple
         *((blocks, place.block) if place.block else (RANKS[role], 0)),
         RANKS[role],
     )
+
+
+def is_before_layers(value: Value) -> bool:
+    """Whether a value outside of all layers is computed before those of its tower."""
+    return RANKS[value.role] < RANKS[roles.W_Q] or value.place.tower_norm == "embedding_norm"
 
 
 def sub_layer_results(records: Iterable[Record]) -> list[Value]:

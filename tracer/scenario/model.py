@@ -21,7 +21,7 @@ from tracer.scenario.loss import Loss
 from tracer.scenario.networks import Weights
 from tracer.scenario.norms import Normalization
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.part import with_keys_of_parts
+from tracer.scenario.part import tower_keys, with_keys_of_parts
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.typed import encode
@@ -85,6 +85,11 @@ class Positions(Frozen):
         "One row per position.", "[[0, 1], [1, 0]]", None
     )
 
+    @property
+    def is_added(self) -> bool:
+        """Whether they are vectors that are added to the embeddings."""
+        return self.sinusoidal is not None or self.table is not None
+
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         ways = type(self).model_fields.items()
@@ -100,6 +105,7 @@ class FixedPositions(Positions):
     table: Rows | None = None
 
 
+@with_keys_of_parts
 class Tower(Frozen):
     """What reads tokens: embeddings, positions, layers, a norm behind them."""
 
@@ -131,7 +137,8 @@ class Tower(Frozen):
         (),
     )
     embedding_norm: OrNone[Normalization] = described(
-        "A norm of the embeddings, after their factor, or none (BLOOM, Le Scao et al. 2022).",
+        "A norm of the embeddings, after their factor and the sum with positions, or none (BERT, "
+        "Devlin et al. 2019; BLOOM, Le Scao et al. 2022).",
         "{epsilon: 0.00001}",
         None,
     )
@@ -170,7 +177,7 @@ class Encoder(Tower):
     def _given_or_computed(self) -> Self:
         computed = (
             *("embeddings", "positions", "embedding_scale", "embedding_norm", "layers"),
-            "final_norm",
+            *("final_norm", *tower_keys()),
         )
         beside = [n for n in computed if getattr(self, n) != Tower.model_fields[n].default]
         if self.vectors is not None and beside:

@@ -185,7 +185,9 @@ def transformer_lens(scenario: Scenario) -> Names:
     """Return the addresses of the names of TransformerLens."""
     found: dict[str, Sequence[str]] = {name: [address] for name, address in _OF_MODEL.items()}
     embedding = "embedding" if scenario.embedding_scale == "none" else "embedding.scaled"
-    found["hook_embed"] = ["embedding_norm" if scenario.embedding_norm else embedding]
+    is_added = scenario.positions and scenario.positions.is_added
+    is_normalized = scenario.embedding_norm and not is_added
+    found["hook_embed"] = ["embedding_norm" if is_normalized else embedding]
     found["unembed"] = found["unembed.hook_out"] = [_product_with_w_u(scenario)]
     inputs = ["input", *_ends_of_layers(scenario)]
     for number, layer in enumerate(scenario.layers):

@@ -21,7 +21,10 @@ class ShapeChecker(Protocol):
     """What checks the shapes of a scenario, as far as parts use it."""
 
     widths: dict[YamlPath, Size]
-    """The number of columns of the weights of queries, keys and values, or of these, if typed."""
+    """The number of columns of the weights of queries, keys and values, or of these, if typed.
+
+    Also that of the embeddings of a tower.
+    """
 
     def part(self, *place: str | int) -> Data | None:
         """Return what is typed at a place; None if nothing is."""
@@ -40,6 +43,9 @@ class ShapeChecker(Protocol):
 
     def size(self, *place: str | int) -> Size:
         """Return the number of entries of a list, or of words of a sentence."""
+
+    def tokens_of(self, tower: YamlPath) -> Size:
+        """Return the number of tokens that a tower at a place reads."""
 
     def report(self, place: YamlPath, message: str) -> None:
         """Report a problem."""
@@ -193,6 +199,13 @@ def trained_keys(model: str, architecture: Architecture, norm: Mapping[str, Any]
 def keys_of_weights() -> Mapping[str, type[Frozen]]:
     """Return the models of keys in place of a weight matrix, by the key of its rows."""
     return {key: form for part in scenario_parts() for key, form in part.weights.items()}
+
+
+@cache
+def tower_keys() -> tuple[str, ...]:
+    """Return the keys that the parts add to a tower."""
+    own = (part.keys["Tower"] for part in scenario_parts() if "Tower" in part.keys)
+    return tuple(key for keys in own for key in keys.model_fields)
 
 
 def with_keys_of_parts(model: Model) -> Model:

@@ -12,6 +12,7 @@ from tracer.scenario.cycles import cycles
 from tracer.scenario.fields import Names, shape_of
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
+from tracer.scenario.part import tower_keys
 from tracer.scenario.parts import AnyPart, declared, with_numbers, with_parts
 from tracer.scenario.reader import YamlPath
 
@@ -118,6 +119,7 @@ def _encoder(encoder: Encoder, layers: tuple[Layer, ...]) -> Encoder:
 
 def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
     """Return the embeddings, positions, layers and norm of a tower as shapes."""
+    own = {key: getattr(tower, key) for key in tower_keys()}
     return {
         "embeddings": _shape(tower.embeddings),
         "positions": tower.positions and _blank(tower.positions),
@@ -125,6 +127,7 @@ def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
         "embedding_norm": tower.embedding_norm and _blank(tower.embedding_norm),
         "layers": layers,
         "final_norm": tower.final_norm and _blank(tower.final_norm),
+        **{key: _shape(value) if key in declared(Tower) else value for key, value in own.items()},
     }
 
 

@@ -67,16 +67,11 @@ class _Counted(SizeChecker):
 
     def tower(self, at: YamlPath, tokens: Size, memory: Size) -> Size:
         """Return the width after the last layer; `memory` is the width of the encoder's vectors."""
-        width = self.embeddings(at, tokens)
+        width = self.widths[(*at, "embeddings")] = self.embeddings(at, tokens)
         feature = "one per feature of the embedding"
         self.length((*at, "features"), width, feature)
         self.table(at, tokens, width, feature)
         self.norm(at, "embedding_norm", width)
-        if self.has(*at, "embedding_norm") and any(
-            self.has(*at, "positions", added) for added in ("sinusoidal", "table")
-        ):
-            message = "a norm of embeddings that positions are added to, not supported"
-            self.report((*at, "embedding_norm"), message)
         for layer, _ in enumerate(self.entries(*at, "layers")):
             width = self.layer((*at, "layers", layer), width, memory)
         self.norm(at, "final_norm", width)
@@ -84,6 +79,10 @@ class _Counted(SizeChecker):
             if part.tower:
                 part.tower(self, at)
         return width
+
+    def tokens_of(self, tower: YamlPath) -> Size:
+        """Return the number of tokens that a tower reads."""
+        return self.size(*tower, "tokens") if tower else self.tokens
 
     # --- what goes in ----------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tracer.scenario.expected import Size
 from tracer.scenario.fields import SINGLE
 from tracer.scenario.layers import Head
+from tracer.scenario.part import tower_keys
 from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import YamlPath, is_on
 from tracer.scenario.sizes import SizeChecker, is_tied
@@ -85,7 +86,7 @@ def _check_scenario(scenario: SizeChecker) -> None:
         scenario.report(("embeddings",), message)
         return
     needs = "needs embeddings, and the queries, keys and values are typed"
-    for key in OF_EMBEDDINGS:
+    for key in (*OF_EMBEDDINGS, *tower_keys()):
         if scenario.has(key):
             scenario.report((key,), needs)
     for key in ("sinusoidal", "table"):
@@ -118,7 +119,7 @@ def _check_encoder(scenario: SizeChecker, first: YamlPath) -> None:
     ]
     computed = (
         *("features", "positions", "embedding_scale", "embedding_norm", "layers"),
-        "final_norm",
+        *("final_norm", *tower_keys()),
     )
     if scenario.has("encoder", "vectors") or scenario.has("encoder", "embeddings"):
         if typed:

@@ -166,7 +166,7 @@ def inputs(scenario: Scenario) -> list[list[str]]:
     if "rotary" in positions:
         attends = any("attention" in layer for layer in scenario["layers"])
         return [*below, [x, *(["θ turns Q, K"] if attends else [])], *above, ["X′"]]
-    return [*below, [x, "P"], [f"{x} + P"]]
+    return [*below, [x, "P"], [f"{x} + P"], *([*above, ["X′"]] if above else [])]
 
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}

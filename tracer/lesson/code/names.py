@@ -15,6 +15,7 @@ from tracer.lesson.wiring import Where, in_order, sub_layer_results, where, wher
 
 NAMES = {
     **{"embedding": "X", "embedding.scaled": "X_scaled", "position": "P", "input": "x"},
+    **{"embedding.sum": "X_P", "token_type": "T", "embedding.with_type": "X_T"},
     **{"encoder.output": "E", "position.div_term": "omega", "position.angle": "theta"},
     **{"position.index": "pos", "position.sin": "sin", "position.cos": "cos"},
     **{"query": "Q", "key": "K", "value": "V", "keys": "K_all", "values": "V_all"},

@@ -187,19 +187,31 @@ def _why_added(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
 
 
 def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    scaled = ctx.value(step.place, roles.SCALED_EMBEDDING) is not None
-    normalized = ctx.tower.embedding_norm is not None
-    embeddings = f"the {'normalized ' if normalized else 'scaled ' * scaled}embeddings"
+    embeddings = _embeddings(step, ctx)
     if isinstance(step.last.operation, Copy):
+        if not embeddings:
+            return (f"The normalized vectors are passed on{ctx.passed_on(step.last)}.",)
         of_tower = (part.roles.values() for part in parts() if part.tower)
         own = (role for each in of_tower for roles_of_part in each for role in roles_of_part)
         acts = any(ctx.value(step.place, role) for role in own)
         why = "No position vectors are added" if acts else "There are no positions here"
-        return (f"{why}: {embeddings} are passed on{ctx.passed_on(step.last)}.",)
-    return (
-        f"The position vectors are added to {embeddings}, so that each vector encodes a token and "
-        "its position.",
-    )
+        passed_on = f" are passed on{ctx.passed_on(step.last)}."
+        return (f"{why}: ", *embeddings, passed_on)
+    encodes = ", so that each vector encodes a token and its position."
+    return ("The position vectors are added to ", *embeddings, encodes)
+
+
+def _embeddings(step: Step, ctx: LessonContext) -> doc.Sentence:
+    """Name what is passed on or added to; nothing if a norm has more than the embeddings in it."""
+    of_embeddings = (roles.EMBEDDING, roles.SCALED_EMBEDDING)
+    x = step.last.inputs[0]
+    if x.place.tower_norm:
+        norm = ctx.trace.by_place[x.place]
+        read = next((r.inputs[0].role for r in norm if r.inputs), roles.EMBEDDING)
+        return ("the normalized embeddings",) if read in of_embeddings else ()
+    scaled = "scaled " * (ctx.value(step.place, roles.SCALED_EMBEDDING) is not None)
+    with_more = () if x.role in of_embeddings else (" ", ctx.symbols[x.address])
+    return (f"the {scaled}embeddings", *with_more)
 
 
 def _looked_up(step: Step, ctx: LessonContext) -> list[doc.Block]:
@@ -348,6 +360,20 @@ def _at_the_input(step: Step, ctx: LessonContext) -> doc.Sentence:
     return summed_at(f"the input of the {tower}")(step, ctx)
 
 
+SUM_STEP = StepKind(
+    "embedding_sum",
+    "Embeddings with positions",
+    "a vector for each token at its position",
+    _input_goal,
+    {roles.SUMMED_EMBEDDING: RoleText(ex.Symbol("X", "P"))},
+    gradient=Gradient(
+        "at the embeddings with positions", summed_at("each embedding with its position")
+    ),
+    sign=_input_sign,
+    short="embeddings + positions",
+    reasons=_why_added,
+)
+
 INPUT_STEP = StepKind(
     "input",
     "Input vectors",
@@ -406,7 +432,7 @@ ENCODER_STEP = StepKind(
     ),
 )
 
-OF_EACH_TOWER = (EMBEDDING_STEP, EMBEDDING_SCALE_STEP, POSITION_STEP, INPUT_STEP)
+OF_EACH_TOWER = (EMBEDDING_STEP, EMBEDDING_SCALE_STEP, POSITION_STEP, SUM_STEP, INPUT_STEP)
 """The input steps that encoder and decoder share."""
 
 KINDS = (*OF_EACH_TOWER, ENCODER_STEP)

@@ -27,8 +27,8 @@ from tracer.lesson.steps.kind import RoleText, SentenceOf, Step, StepKind
 INPUTS = (roles.EMBEDDING, roles.SCALED_EMBEDDING, roles.POSITION)
 """What the input is the sum of."""
 
-VECTORS = (roles.INPUT, roles.RESIDUAL)
-"""What a sub-layer reads, if no norm comes before it."""
+VECTORS = (roles.SUMMED_EMBEDDING, roles.INPUT, roles.RESIDUAL)
+"""What a sub-layer or a norm reads, if it is the sum of what came before."""
 
 OUTPUTS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT)
 """What a sub-layer computes before its residual connection."""

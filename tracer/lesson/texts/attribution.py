@@ -10,7 +10,7 @@ from tracer.decoder.attribution import AttributedPart, Attribution
 from tracer.decoder.elementwise import Normalize
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Given, Pinned, TakeEntry
-from tracer.decoder.part import all_norms, ffn_outputs
+from tracer.decoder.part import all_norms, ffn_outputs, parts
 from tracer.decoder.roles import Role, SubLayer
 from tracer.decoder.tape import Record
 from tracer.decoder.token_rows import HEAD_OUTPUTS, label
@@ -269,6 +269,7 @@ def _other(record: Record) -> str:
 COMPONENTS: dict[str, tuple[Role, ...]] = {
     "the embedding": (roles.EMBEDDING, roles.SCALED_EMBEDDING),
     "the position": (roles.POSITION,),
+    **{f"the {words}": (role,) for part in parts() for role, words in part.labels.items()},
     "each attention sub-layer": (roles.ATTENTION_OUTPUT,),
     "each head": HEAD_OUTPUTS,
     "each FFN": (

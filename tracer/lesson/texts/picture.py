@@ -16,13 +16,13 @@ from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.declared import BACKWARD, KIND_OF
-from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
+from tracer.lesson.steps.inputs import ENCODER_STEP
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.training import KINDS as LOSSES
 from tracer.lesson.texts.symbols import in_encoder
 from tracer.lesson.texts.wires import wires
-from tracer.lesson.wiring import summands
+from tracer.lesson.wiring import is_before_layers, summands
 from tracer.node import found, rewritten
 from tracer.scenario.cycles import cycles
 
@@ -108,9 +108,7 @@ def _tower(
     before = [
         step
         for step in others
-        if step.kind in OF_EACH_TOWER
-        or step.kind.aside
-        or step.place.tower_norm == "embedding_norm"
+        if step.kind.aside or (step.kind is not ENCODER_STEP and is_before_layers(step.last.output))
     ]
     behind = [step for step in others if step not in before]
     below = before[-1].last.output if before else None

@@ -17,6 +17,11 @@ from tracer.formula.expression import Expression, Number
 MOST = 4
 """The most experts that a formula names; of more, the first two and the last."""
 
+SUMS_BY: dict[str, ex.OfTokens] = {
+    **{"word": "sum by word", "bucket": "sum by bucket", "type": "sum by type"},
+}
+"""The sum of a table's gradients, by the axis of its rows."""
+
 
 def formula(record: Record, symbols: Mapping[str, Expression]) -> ex.Chain | None:
     """Return symbol = formula; None if the symbol is the formula."""
@@ -63,7 +68,8 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
         case op.DropColumn():
             return ex.Call("all but the last column", (of[0],))
         case op.Rows() if record.inputs[0].role.parameter:
-            return ex.Call("by bucket", (of[0],))
+            by_type = record.inputs[0].axes[0].name == "type"
+            return ex.Call("by type" if by_type else "by bucket", (of[0],))
         case op.LookUp(_, column):
             is_single = record.inputs[0].shape[1] == 1
             return ex.Call("by offset", (of[0] if is_single else _column(of[0], column),))
@@ -88,8 +94,7 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
         case op.ByEntry():
             return ex.Call("sum by offset", (of[0],))
         case op.ByWord():
-            is_word = record.output.axes[0].name == "word"
-            return ex.Call("sum by word" if is_word else "sum by bucket", (of[0],))
+            return ex.Call(SUMS_BY[record.output.axes[0].name], (of[0],))
         case op.SumOfSquares():
             return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
         case _:
