@@ -12,6 +12,7 @@ import pytest
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, dequantize
 from numpy.testing import assert_allclose
 
+from tests.checkpoints.test_gguf_families import mixtral_in
 from tests.helpers import tiny_models
 from tests.helpers.command import printed
 from tests.helpers.truth import false_equations
@@ -98,3 +99,19 @@ def test_a_weight_of_a_file_is_worked(name: str, model: Path) -> None:
 
 def test_a_weight_that_is_not_quantized_has_no_block(model: Path) -> None:
     assert "How the file stores it" not in why(model, "layer1.ffn.W_2[1,1]")
+
+
+def test_a_weight_of_a_stack_is_worked_from_its_own_matrix(tmp_path: Path) -> None:
+    names = [f"blk.0.ffn_{part}_exps.weight" for part in ("gate", "up", "down")]
+    kinds = dict.fromkeys(names, GGMLQuantizationType.Q8_0)
+    file = mixtral_in(tmp_path, lambda tensors: tensors, kinds=kinds)
+    parameters: Any = open_checkpoint(file).parameters
+    for address, row, column in (
+        ("layer1.ffn.expert2.W_1", 3, 5),
+        ("layer1.ffn.expert3.W_2", 2, 7),
+    ):
+        at = f"{address}[{row},{column}]"
+        shown = printed("why", at, "-s", tiny_models.naming(file, token_ids=[3, 1]))
+        assert f"_exps.weight[{int(address[17]) - 1}] is stored as Q8_0" in " ".join(shown.split())
+        [line] = re.findall(r"    w = .* [=≈] (-?[0-9.]+)$", shown, re.MULTILINE)
+        assert abs(float(line) - parameters[address][row - 1, column - 1]) <= 0.0005001
