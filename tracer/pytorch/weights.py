@@ -67,6 +67,9 @@ def checkpoint_of(
 
 
 def _tensor(name: str, tensor: Any) -> Tensor:
+    if not isinstance(tensor, torch().Tensor) or tensor.is_quantized:
+        message = "quantized by PyTorch, expected a model whose weights are floats"
+        raise TracerError(Problem(message, WEIGHTS, address=name))
     if tensor.is_meta:
         raise TracerError(Problem("not in memory, expected a loaded model", WEIGHTS, address=name))
     own = on_cpu(tensor)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.helpers.command import printed
+from tests.helpers import tiny_models
+from tests.helpers.command import printed, run
 from tests.helpers.evaluated import RUNNER, Compared, compare
 from tests.helpers.script_in_node import needs_node, running
 from tests.helpers.truth import false_equations, needless_equations
 from tracer.lesson.code.library import Library
+from tracer.library import load, trace
 
 EVERY_KIND = """\
 title: Quantized weights
@@ -139,3 +143,25 @@ def test_a_scenario_is_compared_with_its_quantized_self() -> None:
     assert "The second run is “alex, quantized” with the same tokens." in shown
     first = "layer1.attention.head1.W_Q"
     assert f"First difference: {first}" in shown and f"{first}.integers" not in shown
+
+
+@pytest.mark.parametrize("name", ["folder llama", "gguf qwen2"])
+def test_a_checkpoint_is_compared_with_its_quantized_self(name: str, tmp_path: Path) -> None:
+    """The first matrix differs most where the integer of four bits is farthest away."""
+    file = tiny_models.scenario(tmp_path, name)
+    of = trace(load(file))["layer1.attention.head1.W_Q"].array
+    scale = abs(of).max() / 7
+    error = scale * np.rint(of / scale) - of
+    at = np.unravel_index(abs(error).argmax(), of.shape)
+    shown = " ".join(printed("compare", file, "--quantize", "4").split())
+    after = f"{of[at] + error[at]:.3f}".replace("0.000", "0")
+    words = f"is {of[at]:.3f} in the first run and {after} in the second run."
+    assert words in shown and "tiny, quantized" in shown
+    for how in ("mxfp4", "{bits: 4, group: 2, zero_point: true}"):
+        assert "quantized" in printed("compare", file, "--quantize", how)
+
+
+def test_a_group_that_does_not_fit_a_checkpoint_is_refused(tmp_path: Path) -> None:
+    ran = run("compare", tiny_models.scenario(tmp_path), "--quantize", "{bits: 4, group: 3}")
+    assert ran.exit_code == 2
+    assert "--quantize: W_Q: quantized.group: 3 does not divide the 32 rows" in ran.stderr

@@ -24,7 +24,12 @@ CASES: dict[str, dict[str, Any]] = {
     "with weights quantized to 4 bits, by column": {"bits": 4, "group": "column"},
     "with weights quantized to MXFP4": {"kind": "mxfp4"},
 }
-COMPARED = ("layer1.attention.head1.query", "layer1.attention.output", "layer1.ffn.output", "output")
+COMPARED = (
+    "layer1.attention.head1.query",
+    "layer1.attention.output",
+    "layer1.ffn.output",
+    "output",
+)
 
 
 def weights(change: Callable[[Any], Any]) -> Scenario:
