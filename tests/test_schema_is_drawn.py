@@ -33,8 +33,6 @@ NOT_DRAWN = {
     r"encoder (Attention\.mask|Window).*": "refused: an encoder's tokens see each other",
     r"encoder (Attention\.(kind|gate|beta|feature_map|normalizer|unit_length|chunk)|Gate|Strength|"
     r"UnitLength).*": "refused: a state reads the tokens one after the other",
-    r"Attention\.(kind|gate|beta|feature_map|normalizer|unit_length|chunk).*|"
-    r"(Gate|Strength|UnitLength).*": "of states: tests/parts/recurrent/test_lesson.py",
     r"encoder Head\.[QKV]": "refused: only the decoder starts with typed queries",
     r"Pinned\[\](: -inf.*| = -.*)": "refused: no vector hides anything, only the rows of a mask",
 }

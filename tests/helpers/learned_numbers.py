@@ -9,6 +9,8 @@ from tests.helpers.reference import shares_norm
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 NORMS = ("norm", "norm_after")
 APART = (*NORMS, "labels", "rotary", "frozen", "alpha", "Q", "K", "V")
+OF_STATE = ("gate", "beta")
+"""Numbers of each token, which are not learned; weights that compute them are."""
 READ = ("embeddings", "embedding_norm", "positions", "layers", "final_norm", "unembedding")
 
 
@@ -32,7 +34,11 @@ def _typed(part: Any) -> int:
             )
             if shares_norm(part):
                 norms -= _typed(part.get("norm"))
-            others = sum(_typed(each) for key, each in part.items() if key not in APART)
+            others = sum(
+                _typed(each)
+                for key, each in part.items()
+                if key not in APART and not (key in OF_STATE and isinstance(each, list))
+            )
             return norms + others + ("sink" in part)
         case _:
             return 0

@@ -269,13 +269,15 @@ def pins(spec: Scenario, rng: random.Random) -> None:
     if rng.random() < 0.4:
         given["input"] = [[_tenth(rng) for _ in range(width)] for _ in range(length)]
     first = spec["layers"][0] if spec["layers"] else {}
-    if first.get("attention", {}).get("scale", "none") != "none" and rng.random() < 0.6:
+    has_scores = first.get("attention", {}).get("kind", "softmax") == "softmax"
+    divides = first.get("attention", {}).get("scale", "none") != "none"
+    if divides and has_scores and rng.random() < 0.6:
         given["layer1.attention.head1.scale"] = Decimal(rng.choice(("0.5", "2")))
     if "b_U" in spec.get("unembedding", {}) and rng.random() < 0.6:
         given["unembedding.b_U"] = [_tenth(rng) for _ in spec["vocabulary"]]
     own = first.get("attention", {}).get("mask")
     masked = "attention" in first and own is None and spec.get("mask") != "none"
-    if masked and rng.random() < 0.6:
+    if masked and has_scores and rng.random() < 0.6:
         given["mask"] = [
             [0 if j <= i else rng.choice((*HIDDEN, Decimal(-99))) for j in range(length)]
             for i in range(length)

@@ -54,6 +54,9 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
     part["heads"] = [_typed(head, len(spec["tokens"]), keys, part, rng) for head in part["heads"]]
     layer.pop("parallel", None)
     part.pop("latent", None)
+    for key in ("gate", "beta"):
+        if isinstance(part.get(key), dict):  # weights, which would read vectors
+            del part[key]
     part.pop("residual", None)
     part.pop("residual_scale", None)
     if rng.random() < 0.3:

@@ -91,8 +91,11 @@ def test_ways_heads_and_entrances(scenario: Scenario) -> None:
     parts = [each[kind] for each in (layer, *layers) for kind in kinds if kind in each]
     assert text.count("◂") == sum(p.get("residual", True) for p in parts)
     assert text.count("▸") == ("cross_attention" in layer)
-    heads = sum(len(part.get("heads", [])) for part in parts)
-    assert len(re.findall("Aᴱ?.? · V", text)) == heads
+    by_kind = {False: 0, True: 0}
+    for part in parts:
+        by_kind[part.get("kind", "softmax") != "softmax"] += len(part.get("heads", []))
+    assert len(re.findall("Aᴱ?.? · V", text)) == by_kind[False]
+    assert len(re.findall(r"\bstate\b", text)) == by_kind[True]
 
 
 @pytest.mark.parametrize(("heads", "shown"), [(1, 1), (2, 2), (3, 3), (4, 1), (12, 1)])

@@ -56,6 +56,22 @@ SHARED: Scenario = {
 }
 """A shared expert with keys of SwiGLU that change its output."""
 
+DIVIDED: Scenario = {
+    "tokens": ["a", "b"],
+    "embeddings": ROWS[:2],
+    "layers": [
+        {
+            "attention": {
+                "kind": "linear",
+                "feature_map": "elu_plus_1",
+                "normalizer": True,
+                "heads": [dict.fromkeys(("W_Q", "W_K", "W_V"), ROWS)],
+            }
+        }
+    ],
+}
+"""A normalizer of a state, which random scenarios rarely have."""
+
 READ_ELSEWHERE = re.compile(
     r"\.(title|intro|notes|summary)|notes\..*|"  # texts
     r"rounding\.(trailing_zeros|working)|"  # how numbers are printed
@@ -137,6 +153,7 @@ def test_every_key_matters() -> None:
         (from_sizes(), 50),
         (st.just(SCALED), 1),
         (st.just(SHARED), 1),
+        (st.just(DIVIDED), 1),
     ):
         seed(3)(  # with which so few draws show it of each
             settings(

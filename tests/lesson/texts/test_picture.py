@@ -194,6 +194,8 @@ def assert_is(layer: doc.LayerPicture, spec: dict[str, Any], scenario: Scenario)
         of = spec[kind]
         assert (part.residual is not None) == of.get("residual", True)
         shown = [sign(box) for box in boxes_of(part)]
+        if of.get("kind", "softmax") != "softmax":  # a given gate stands below the norm
+            shown = [each for each in shown if each not in ("α", "β")]
         plus = f"× {of['residual_scale']}, +" if "residual_scale" in of else "+"
         assert part.residual is None or sign(part.residual) == plus
         norm: Any = of.get("norm", spec.get("norm", "none"))
@@ -262,6 +264,7 @@ def assert_is_attention(
     positions = scenario.get("positions", "none")
     falls = positions != "none" and positions.get("alibi") and not crosses
     biased = positions != "none" and "relative_bias" in positions and not crosses
+    keeps_state = of.get("kind", "softmax") != "softmax"
     turns = bool(positions != "none" and "rotary" in positions and not crosses)
     for i, head in enumerate(of["heads"]):
         rows = (*(row for each in below for row in each.heads[i]), *heads.heads[i])
@@ -277,6 +280,16 @@ def assert_is_attention(
             ["Q"] if shared else ["Q", "K", "V"] + ["Q_R"] * bool(rotated),
             *([["[Q Q_R]", "[K K_R]"]] if rotated else []),
             *between(of, turns=turns and not rotated, shared=bool(shared)),
+        ]
+        if keeps_state:
+            own = [s for row in rows for s in signs(row)]
+            before = [s for row in expected for s in row]
+            together = [f"norm {letter}" for letter in spanned]
+            before = [f"columns of {s[-1]}_N" if s in together else s for s in before]
+            assert sorted(own) == sorted([*before, *of_state(of, scale=scale.get(str(asked), "c"))])
+            assert [box.shape[1] for box in rows[0]] == ([d_k] if shared else [d_k, d_k, d_v])
+            continue
+        expected += [
             [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
             *([[f"soft cap {of['softcap']}"]] if "softcap" in of else []),
             *([["ALiBi"]] if falls else []),
@@ -293,6 +306,18 @@ def assert_is_attention(
         assert reads == (crosses and not shared)
     projection = "· W_O" + " + b_O" * ("b_O" in of) if "W_O" in of else "no W_O"
     assert projection in [sign(box) for box in boxes_of(part)]
+
+
+def of_state(of: dict[str, Any], *, scale: str) -> list[str]:
+    """The boxes of a head that keeps a state, behind its projections; each head works its keys."""
+    mapped = of.get("feature_map", "none") != "none"
+    unit = of.get("unit_length", "none") != "none"
+    per_vector = (
+        *(["map of {}"] if mapped else []),
+        *(["{} of length 1"] if unit else []),
+    )
+    vectors = [words.format(letter) for words in per_vector for letter in "QK"]
+    return [*vectors, *(["scaled Q"] if scale else []), "state"]
 
 
 def spans_heads(of: dict[str, Any], letter: str) -> bool:

@@ -18,17 +18,18 @@ from tests.helpers.scenario_yaml import Scenario
 from tests.parts.recurrent.closed import heads
 
 OF_SCORES = ("latent", "softcap", "blocks", "mask")
+OF_STATE = ("gate", "beta", "feature_map", "normalizer", "unit_length", "chunk")
 
 
-def draw(spec: Scenario, rng: random.Random) -> None:
-    """Attentions with a state, where tokens read in order and nothing changes scores."""
+def draw(spec: Scenario, rng: random.Random, share: float = 0.4) -> None:
+    """A share of attentions with a state, where tokens read in order and nothing changes scores."""
     positions = spec.get("positions", "none")
     is_causal = spec.get("mask", "causal") == "causal" and "padding" not in spec
     if not is_causal or {"alibi", "relative_bias"} & {*positions}:
         return
     for layer in spec.get("layers", ()):
         part = layer.get("attention", {})
-        if "attention" in layer and "latent" not in part and rng.random() < 0.7:
+        if "attention" in layer and "latent" not in part and rng.random() < share:
             for key in OF_SCORES:
                 part.pop(key, None)
             for head in part["heads"]:
@@ -40,7 +41,9 @@ def draw(spec: Scenario, rng: random.Random) -> None:
 
 def with_state(part: Scenario, rng: random.Random, tokens: int) -> None:
     """Draw the kind of an attention, and what goes with it."""
-    part["kind"] = kind = rng.choice(("linear", "delta", "delta", "delta"))
+    for key in OF_STATE:
+        part.pop(key, None)
+    part["kind"] = kind = rng.choice(("linear", "delta", "delta"))
     width, heads = len(part["heads"][0]["W_Q"]), len(part["heads"])
 
     def each_token(letter: str, most: int) -> Any:
@@ -59,11 +62,12 @@ def with_state(part: Scenario, rng: random.Random, tokens: int) -> None:
         part["gate"] = each_token("A", 1)
     if kind == "delta" and rng.random() < 0.7:
         part["beta"] = each_token("B", 2)
-    if rng.random() < (0.9 if kind == "delta" else 0.5):  # long keys would make states large
-        length = {"epsilon": Decimal("0.01")}
-        part["unit_length"] = rng.choice(({}, length, length, length, "none"))
     if rng.random() < 0.85:
         part["feature_map"] = rng.choice(("elu_plus_1", "elu_plus_1", "relu", "none"))
+    if rng.random() < (0.9 if kind == "delta" else 0.5):  # long keys would make states large
+        length = {"epsilon": Decimal("0.01")}
+        is_positive = part.get("feature_map") == "elu_plus_1"  # others can be 0, without a length
+        part["unit_length"] = rng.choice(({} if is_positive else length, length, length, "none"))
     if kind == "linear" and part.get("feature_map") == "elu_plus_1" and rng.random() < 0.8:
         part["normalizer"] = True
     elif rng.random() < 0.3:
@@ -265,6 +269,7 @@ INSIDE = {
 GATED = "[gated:The gate multiplies the state before. ]"
 
 PART = JudgedPart(
+    draw=draw,
     heads=heads,
     inside=INSIDE,
     titles_of_heads={

@@ -17,6 +17,7 @@ from tracer.decoder.operations import MatMul, PlaceColumns, PlaceRows, Stack
 from tracer.decoder.part import all_norms, all_roles, ffn_outputs, parts
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Record
+from tracer.decoder.token_rows import HEAD_OUTPUTS
 from tracer.decoder.vector_parts import KEY, QUERY, ScoreSide
 from tracer.formula.expression import MatrixProduct, Symbol, Transposed
 from tracer.lesson.context import LessonContext, joined
@@ -83,7 +84,7 @@ def _side_kinds(side: ScoreSide, product: Role, bias: Role) -> tuple[StepKind, .
         ),
         kind(
             *("head", "part of the head", _of_head),
-            *(texts_of(row, roles.HEAD_OUTPUT, *OUTPUT_WEIGHTS), texts_of(part, roles.HEAD_OUTPUT)),
+            *(texts_of(row, *HEAD_OUTPUTS, *OUTPUT_WEIGHTS), texts_of(part, *HEAD_OUTPUTS)),
         ),
         kind(
             *("ffn", "part of the FFN", OF_FFN),

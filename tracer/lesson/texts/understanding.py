@@ -258,9 +258,9 @@ def exchange_tokens(step: Step, ctx: LessonContext, drawn: Random) -> doc.Questi
 
 def turn_signs(step: Step, ctx: LessonContext, drawn: Random) -> doc.Question | None:
     """Ask which hidden units ReLU sets to 0 if all numbers that it reads change sign."""
-    value, hidden = step.last.output, step.last.inputs[0]
     if step.kind is not ACTIVATION_STEP or step.last.operation != el.Activate("relu"):
         return None
+    value, hidden = step.last.output, step.last.inputs[0]
     numbers = np.array(hidden.numbers)
     numbers[ctx.row(hidden)] *= -1
     changed = _with_given(ctx, {hidden.address: numbers.tolist()})
