@@ -9,7 +9,15 @@ from tests.helpers.reference import shares_norm
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 NORMS = ("norm", "norm_after")
 APART = (*NORMS, "labels", "rotary", "frozen", "alpha", "Q", "K", "V")
-READ = ("embeddings", "embedding_norm", "positions", "layers", "final_norm", "unembedding")
+READ = (
+    "embeddings",
+    "type_embeddings",
+    "embedding_norm",
+    "positions",
+    "layers",
+    "final_norm",
+    "unembedding",
+)
 
 
 def numbers_learned(spec: dict[str, Any]) -> int:
