@@ -122,6 +122,22 @@ def unigram() -> Library:
     return library
 
 
+def word_pieces(*, lowercase: bool = True) -> Library:
+    """BERT's tokenizer, with tokens before and after a text."""
+    library = Library(models.WordPiece(unk_token="[UNK]"))
+    library.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    library.pre_tokenizer, library.decoder = (
+        pre_tokenizers.BertPreTokenizer(),
+        decoders.WordPiece(prefix="##"),
+    )
+    named = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=500, special_tokens=named, show_progress=False)
+    library.train_from_iterator([*CORPUS, *ten_scripts.WORDS], trainer)
+    ends = [(name, named.index(name)) for name in named[1:3]]
+    library.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+    return library
+
+
 def truncated() -> Library:
     """Its settings for batches concern neither the library's ids nor ours."""
     library = of_bytes(ByteLevel(add_prefix_space=False))
@@ -187,6 +203,8 @@ KINDS: dict[str, Callable[[], Library]] = {
         added=[AddedToken("cat", single_word=True), AddedToken("<mask>", lstrip=True)],
     ),
     "XGLM": unigram,
+    "BERT": word_pieces,
+    "BERT, cased": lambda: word_pieces(lowercase=False),
     "batches": truncated,
 }
 

@@ -9,7 +9,14 @@ from string import ascii_lowercase
 from typing import Any
 
 from gguf import GGMLQuantizationType
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 
 from tests.helpers import tiny_checkpoints
 
@@ -26,6 +33,7 @@ MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "gguf qwen2": ("gguf", "qwen2", {}),
     "folder gpt2": ("folder", "gpt2", {}),
     "folder gpt2 with a unigram model": ("folder", "gpt2", {}),
+    "folder gpt2 with WordPiece": ("folder", "gpt2", {}),
     "folder llama": ("folder", "llama", {}),
     "folder mistral": ("folder", "mistral", {"sliding_window": 2}),
     "folder qwen2": ("folder", "qwen2", {}),
@@ -62,6 +70,7 @@ def model(
         folder / "tiny", family, tensors or drawn, {**said, "eos_token_id": END}
     )
     described = unigram_json() if "unigram" in name else tokenizer_json()
+    described = word_piece_json() if "WordPiece" in name else described
     (path / "tokenizer.json").write_text(described, encoding="utf-8")
     return path
 
@@ -106,6 +115,21 @@ def tokenizer_json() -> str:
     library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     library.decoder = decoders.ByteLevel()
     library.add_special_tokens(["<end>"])
+    return str(library.to_str())
+
+
+def word_piece_json() -> str:
+    """The same number of tokens for words: [UNK], parts of words, and letters inside of words."""
+    begin = ["[UNK]", "[CLS]", "[SEP]", "play", "##ing", "##ed", "the", "it", ".", "##i", "##s"]
+    letters = [f"##{letter}" for letter in "abcdefghjklmnopqrtuvwxyz"]
+    symbols = [*begin, *letters, *(f"[{number}]" for number in range(99))][: len(SYMBOLS)]
+    ids = {symbol: id for id, symbol in enumerate(symbols)}
+    library = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
+    library.normalizer = normalizers.BertNormalizer()
+    library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    library.decoder = decoders.WordPiece()
+    around = [(word, ids[word]) for word in ("[CLS]", "[SEP]")]
+    library.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=around)
     return str(library.to_str())
 
 

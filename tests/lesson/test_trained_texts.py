@@ -222,6 +222,17 @@ def test_scores_choose_the_tokens_of_a_unigram_model(tmp_path: Path) -> None:
     assert cells(text, "token  score") == [["␣", "-26.000"], ["a", "0.000"]]
 
 
+def test_the_longest_token_is_taken_first(tmp_path: Path) -> None:
+    path = scenario(tmp_path, "folder gpt2 with WordPiece", "The playing é.")
+    text = unbroken(printed("step", "tokenization", "-s", path, "--token", "3", width=WIDE))
+    assert "the longest token of the vocabulary is taken from the piece until" in text
+    assert "a token that does not begin a piece starts with “##”." in text
+    assert "“playing” is split into “play·##ing”." in text
+    assert "merge" not in text and "13 bytes are encoded as 5 tokens." in text
+    pieces = [row[-1] for row in cells(text, "position  piece")]
+    assert pieces == ["[CLS]", "the", "play", "##ing", "[UNK]", ".", "[SEP]"]
+
+
 # --- excerpts ------------------------------------------------------------------------------------
 
 

@@ -8,21 +8,25 @@ from typing import Any
 
 from tracer.checkpoints.extras import isolated_library
 from tracer.checkpoints.settings import CheckpointSettings
-from tracer.tokenization.alphabets import ByteLetters, Characters
+from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
 from tracer.tokenization.bpe import Merging, ranks
 from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.tokenizer import Tokenizer
+from tracer.tokenization.word_pieces import WordPieces
 
 Description = Mapping[str, Any]
 """The values of a tokenizer.json, or one of its steps."""
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 """How a token is matched that is matched as a whole."""
+PREFIX = "continuing_subword_prefix"
 
 
 def described_tokenizer(
     described: Description, file: str, address: str | None = None, content: str | None = None
 ) -> Tokenizer:
-    """Return a tokenizer with merges or a unigram model; problems name the file and the address.
+    """Return a tokenizer with merges, a unigram model or WordPiece.
+
+    Problems name the file and the address.
 
     `content`: the text of the tokenizer.json; None if the description is not read from one.
 
@@ -30,10 +34,11 @@ def described_tokenizer(
         TracerError: it is damaged or of another kind, or the tokenizers library is missing.
     """
     model = CheckpointSettings(file, described).within("model")
-    read = model.one_of("type", {"BPE": _byte_pairs, "Unigram": _unigram})
+    kinds = {"BPE": _byte_pairs, "Unigram": _unigram, "WordPiece": _word_pieces}
+    read = model.one_of("type", kinds)
     model.flag("ignore_merges", False)
-    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(key):
+    for key in ("dropout", PREFIX, "end_of_word_suffix"):
+        if model.get(key) and (key, read) != (PREFIX, _word_pieces):
             model.wrong(key, "supported is null")
     model.check()
     library = isolated_library("tokenizers", file, address)
@@ -61,6 +66,14 @@ def _unigram(
     number = model.get("unk_id")
     unknown = None if number is None else scores[number][0]
     return Tokenizer(library, vocabulary, added, dict(scores), alphabet, unknown)
+
+
+def _word_pieces(
+    library: IsolatedLibrary, added: dict[str, int], model: CheckpointSettings, *, of_bytes: bool
+) -> Tokenizer:
+    vocabulary, prefix = model.get("vocab"), str(model.get(PREFIX))
+    unknown = str(model.get("unk_token"))
+    return Tokenizer(library, vocabulary, added, WordPieces(prefix), Alphabet(), unknown)
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:

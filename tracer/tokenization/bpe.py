@@ -10,9 +10,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from tracer.tokenization.alphabets import Alphabet
 
-Method: TypeAlias = Literal["merges", "scores", "unigram"]
+Method: TypeAlias = Literal["merges", "scores", "unigram", "longest"]
 """How a piece becomes tokens: pairs are merged in the order of a list, or in the order of the
-scores of the joined tokens; or a unigram language model chooses the tokens."""
+scores of the joined tokens; or a unigram language model chooses the tokens; or the longest token is
+taken first."""
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,8 @@ class Tokenization:
     method: Method = "merges"
     scores: Mapping[str, float] = field(default_factory=dict)
     """The scores of its tokens, if a unigram language model chose them."""
+    prefix: str = ""
+    """The beginning of a token that continues a piece, if the longest token is taken first."""
 
     @property
     def tokens(self) -> tuple[Token, ...]:

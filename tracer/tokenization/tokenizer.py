@@ -14,6 +14,7 @@ from tracer.tokenization.library import Library
 from tracer.tokenization.marian import MarianPieces
 from tracer.tokenization.sentence_piece import SentencePiece
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
+from tracer.tokenization.word_pieces import WordPieces
 
 
 class Tokenizer:
@@ -27,7 +28,7 @@ class Tokenizer:
         library: Library | IsolatedLibrary | SentencePiece | MarianPieces | None,
         vocabulary: Mapping[str, int],
         added: Mapping[str, int],
-        model: Merging | Mapping[str, float],
+        model: Merging | Mapping[str, float] | WordPieces,
         alphabet: Alphabet,
         unknown: str | None = None,
         missing: str = "",
@@ -35,7 +36,8 @@ class Tokenizer:
         """Create a tokenizer; without a library, it knows only ids.
 
         `added`: the tokens that are matched as a whole. `model`: the merges
-        of a piece, or the scores of tokens that the library's unigram language model chooses.
+        of a piece, or the scores of tokens that the library's unigram language model chooses, or
+        what marks tokens of which the library takes the longest.
         `unknown`: the token for characters that the vocabulary does not have. `missing`: why there
         is no library.
         """
@@ -88,6 +90,9 @@ class Tokenizer:
         model = self._model
         if isinstance(model, Merging):
             return Tokenization(text, pieces, self._alphabet, method=model.method)
+        if isinstance(model, WordPieces):
+            prefix = model.prefix
+            return Tokenization(text, pieces, self._alphabet, method="longest", prefix=prefix)
         symbols = (symbol for piece in pieces for symbol in piece.symbols)
         scores = {symbol: float(model[symbol]) for symbol in symbols if symbol in model}
         return Tokenization(text, pieces, self._alphabet, method="unigram", scores=scores)
@@ -136,6 +141,8 @@ class Tokenizer:
             return Piece(part, (first,), (), tokens)
         self._check_known("".join(part for _, part in found))
         names = tuple(symbol for symbol, _ in found)
+        if isinstance(self._model, WordPieces):
+            return Piece("".join(part for _, part in found), names, (), tokens)
         if not isinstance(self._model, Merging):
             return Piece(text, names, (), tokens)
         symbols, merges = self._model.explained(names, self._unknown)

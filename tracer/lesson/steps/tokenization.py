@@ -73,6 +73,9 @@ def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
         return
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
+    if tokenization.method == "longest":
+        yield doc.Paragraph((name, " is split into ", doc.Name(_then(piece, 0, tokenization)), "."))
+        return
     if not merges:
         yield doc.Paragraph(
             (name, " remains split into single symbols: no merge joins two of them.")
@@ -167,6 +170,8 @@ def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
         if token.symbol != UNKNOWN and token.content in piece.content
     }
     longest, *others = sorted(known, key=len, reverse=True) or [b""]
+    if tokenization.method == "longest":  # whose tokens are not all parts of the text
+        return (f"{numbers}.",)
     if not others or len(others[0]) == len(longest):
         return (f"{numbers}.",)
     name = shortened(next(token.text for token in made if token.content == longest))
@@ -207,11 +212,32 @@ BY_SUM: doc.Sentence = (
     "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways to "
     "write a piece of the text with tokens, the one with the largest sum of scores is chosen.",
 )
+WHY_PIECES: doc.Sentence = (
+    "A vocabulary of whole words is never complete, because there are always new names and "
+    "misspellings; single letters would make every text long. The vocabulary is learned from "
+    "texts, so that a frequent word becomes one token and a rare word becomes several known "
+    "tokens.",
+)
+
+
+def _by_length(prefix: str) -> doc.Sentence:
+    """Return how WordPiece chooses tokens, of which those inside a piece have a prefix."""
+    return (
+        "The text is split into pieces. From left to right, the longest token of the vocabulary "
+        "is taken from the piece until nothing is left; a token that does not begin a piece "
+        "starts with ",
+        doc.Name(prefix),
+        ". A piece that cannot be written in this way becomes one token for unknown pieces.",
+    )
+
+
 GOALS: Mapping[Method, doc.Sentence] = {
     "merges": BY_RANK,
     "scores": BY_SCORE,
     "unigram": BY_SUM,
 }
+REASONS: Mapping[Method, doc.Sentence] = {"unigram": WHY_TOKENS, "longest": WHY_PIECES}
+"""Why a vocabulary is what it is, if it was not learned as merges."""
 
 
 def _method(ctx: LessonContext) -> Method:
@@ -220,11 +246,14 @@ def _method(ctx: LessonContext) -> Method:
 
 
 def _goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    tokenization = ctx.trace.scenario.tokenization
+    if tokenization and tokenization.method == "longest":
+        return _by_length(tokenization.prefix)
     return GOALS[_method(ctx)]
 
 
 def _reasons(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
-    return (WHY_TOKENS if _method(ctx) == "unigram" else WHY_MERGES,)
+    return (REASONS.get(_method(ctx), WHY_MERGES),)
 
 
 TOKENIZATION_STEP = StepKind(
