@@ -106,6 +106,7 @@ def test_the_version_above_the_merges_is_none(said: dict[str, Any], tmp_path: Pa
     ({"type": "WordLevel"}, "model.type: got 'WordLevel', supported are BPE, Unigram, WordPiece"),
     ({"type": None}, "model.type: got null, supported are BPE, Unigram, WordPiece"),
     ({"continuing_subword_prefix": "##"}, "model.continuing_subword_prefix: got '##', supported"),
+    ({"type": "WordPiece"}, "the tokenizers library cannot use it: "),
     ({"type": "Unigram"}, "the tokenizers library cannot use it: "),
     ({"dropout": 0.5}, "model.dropout: got 0.5, supported is null"),
     ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix: got '</w>', supported is null"),
@@ -177,3 +178,23 @@ def test_what_breaks_the_library_is_told(name: str, said: dict[str, Any], tmp_pa
         tokenizer(tmp_path, said | PANICS.get(name, WITHOUT_END)).encode("a" * 40 + "b")
     assert str(caught.value).startswith(f"{tmp_path / 'tokenizer.json'}: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("beside", "told"), [
+    ({"do_lower_case": True, "strip_accents": None}, None),
+    ({"do_lower_case": False}, "do_lower_case: got false, supported is true"),
+    ({"tokenize_chinese_chars": False}, "tokenize_chinese_chars: got false, supported is true"),
+])  # fmt: skip
+def test_the_normalizer_of_bert_is_that_of_both_files(
+    beside: dict[str, Any], told: str | None, tmp_path: Path
+) -> None:
+    library = Library(models.WordPiece({"[UNK]": 0, "the": 1}, unk_token="[UNK]"))
+    library.normalizer = normalizers.BertNormalizer()
+    said = json.loads(library.to_str())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(beside), encoding="utf-8")
+    if told is None:
+        assert tokenizer(tmp_path, said).encode("The").ids == (1,)
+    else:
+        with pytest.raises(TracerError) as caught:
+            tokenizer(tmp_path, said)
+        assert told in str(caught.value)

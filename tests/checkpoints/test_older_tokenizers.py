@@ -186,6 +186,18 @@ def of_pieces(options: dict[str, Any], **beside: Any) -> dict[str, Any]:
     return {"tokenizer.model": options, "tokenizer_config.json": beside}
 
 
+OF_BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "##s", "é", "e", "!", "ca"]
+LETTERS_OF_BERT = [f"{prefix}{letter}" for letter in "abcdefghijklmn" for prefix in ("", "##")]
+
+
+def of_words(**beside: Any) -> dict[str, Any]:
+    words = [*OF_BERT, *LETTERS_OF_BERT, "中", "文", "##文"]
+    return {
+        "vocab.txt": "\n".join([*words, ""]),
+        "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", **beside},
+    }
+
+
 OF_GEMMA = {
     **{f"{name}_id": id for id, name in enumerate(("pad", "eos", "bos", "unk"))},
     **{f"{name}_piece": f"<{name}>" for name in ("pad", "eos", "bos")},
@@ -230,10 +242,20 @@ FOLDERS: dict[str, tuple[str, dict[str, Any]]] = {
         of_pieces({"user_defined_symbols": "<b>,ab"}, **OF_LLAMA),
     ),
     "unigram": ("mistral", of_pieces({"model_type": "unigram", "vocab_size": 500}, **OF_LLAMA)),
+    "bert": ("gpt2", of_words()),
+    "cased bert": ("gpt2", of_words(do_lower_case=False, cls_token="<s>")),
+    "bert with accents": ("gpt2", of_words(strip_accents=False, tokenize_chinese_chars=False)),
     "nothing but a model": ("llama", {"tokenizer.model": {}}),
     "gemma": ("gemma", of_pieces(OF_GEMMA, tokenizer_class="GemmaTokenizer", add_bos_token=True)),
     "gemma2": ("gemma2", of_pieces(OF_GEMMA, additional_special_tokens=["<turn>"])),
 }
+
+
+def test_bert_takes_the_longest_token_first(tmp_path: Path) -> None:
+    read = tokenizer_of(write(tmp_path, "gpt2", of_words()))
+    tokens = ["[CLS]", "the", "cat", "##s", "[MASK]", "e", "[UNK]", "中", "文", "!", "[SEP]"]
+    assert symbols(read, "The cats [MASK] é xyz中文!") == tokens
+    assert [piece.text for piece in read.encode("The cats é").pieces[1:4]] == ["the", "cats", "e"]
 
 
 @pytest.mark.parametrize("name", FOLDERS)

@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 from tests.decoder.test_gradients import WITHOUT_TARGETS
-from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, WITH_SWIGLU, every_part
+from tests.helpers.every_part import (
+    ADAPTED,
+    POSITIONS,
+    WITH_SINKS,
+    WITH_SWIGLU,
+    WITH_TYPES,
+    every_part,
+)
 from tests.helpers.operation_formulas import computed
 from tests.helpers.operations import rows_of
 from tests.helpers.small_scenario import END, changed
@@ -268,7 +275,8 @@ def test_every_operation_can_be_done_again() -> None:
         done |= assert_the_same(values("run", "-", *NEVER, stdin=scaled))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=ADAPTED))
     done |= assert_the_same(values("train", "-", *NEVER, stdin=WITH_SINKS))
-    done |= assert_the_same(values("train", "-", *NEVER, stdin=WITH_SWIGLU))
+    for text in (WITH_SWIGLU, WITH_TYPES):
+        done |= assert_the_same(values("train", "-", *NEVER, stdin=text))
     adam = ("--optimizer", "adam", "--weight-decay", "0.1", "--clip", "0.1")
     done |= assert_the_same(values("train", "comics", *adam, *NEVER))
     for layout in ("pairs", "halves"):

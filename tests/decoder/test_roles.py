@@ -9,7 +9,14 @@ from decimal import Decimal
 
 import pytest
 
-from tests.helpers.every_part import ADAPTED, POSITIONS, WITH_SINKS, WITH_SWIGLU, every_part
+from tests.helpers.every_part import (
+    ADAPTED,
+    POSITIONS,
+    WITH_SINKS,
+    WITH_SWIGLU,
+    WITH_TYPES,
+    every_part,
+)
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import bundled, traced
 from tests.parts.recurrent.test_decoder import SMALL, drawn
@@ -191,7 +198,7 @@ LEARNS = SMALL.replace("tokens: [a, b]", "tokens: [a, b, a, b]") + (
 )
 OF_PARTS = (
     *(QUANTIZED.replace("WEIGHTS", WEIGHTS.replace("KIND", kind)) for kind in QUANTIZED_KINDS),
-    *(BIASED, WITH_SWIGLU),
+    *(BIASED, WITH_SWIGLU, WITH_TYPES),
     *(to_yaml(drawn(seed)) for seed in (6, 7)),
     LEARNS.replace("beta: 0.5", "beta: {W_B: [[1], [0.5]], b_B: [0.5]}\n    chunk: 2"),
 )
@@ -261,7 +268,7 @@ def passes() -> Iterator[Trace]:
 
 def attributions() -> Iterator[Trace]:
     """Attributions of a logit, of two, and of the output; also with each vector given."""
-    whole = [parse(text, "f.yaml") for text in (EVERYTHING, every_part())]
+    whole = [parse(text, "f.yaml") for text in (EVERYTHING, every_part(), WITH_TYPES)]
     for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), _learning(LINEAR, DIVIDED)):
         plain = trace("f", scenario)
         yield from _attributions(plain)

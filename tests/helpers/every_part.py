@@ -118,6 +118,26 @@ targets: [b, a]
 """A network whose limits change numbers."""
 
 
+WITH_TYPES = """\
+title: Token types
+tokens: [a, b]
+token_types: [0, 1]
+type_embeddings: [[0.5, -1], [1, 0.25]]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+positions: {table: [[0.3, 1], [0.5, -0.2]]}
+embedding_norm: {epsilon: 0.1, gain: [1, 2], shift: [0.5, 1]}
+layers:
+  - attention:
+      heads:
+        - {W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}
+        - {W_Q: [[0.2], [1]], shares: 1}
+vocabulary: [a, b]
+unembedding: tied
+training: [{tokens: [a, b], targets: [b, a]}, {tokens: [b], targets: [a]}]
+"""
+"""Embeddings, types and positions, whose sum is normalized, as in BERT."""
+
+
 POSITIONS = "positions: {rotary: {base: 100, layout: halves, start: 1, share: 0.5}}"
 """Those of the scenario, in place of which there can be others."""
 

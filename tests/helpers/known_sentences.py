@@ -337,6 +337,7 @@ REASONS: dict[str, Condition] = {
     "Spaces are symbols like all other characters. The pair of neighboring symbols whose joined token has the highest score in the vocabulary is joined. This is repeated until no joined pair is in the vocabulary; the symbols that remain are the tokens. Rank 1 is the highest score.": of_a_text,
     "Each token of the vocabulary has a score, the logarithm of its probability. Of all ways to write a piece of the text with tokens, the one with the largest sum of scores is chosen.": of_a_text,
     "The scores of its tokens:": of_a_text,
+    "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. The vocabulary is learned from texts, so that a frequent word becomes one token and a rare word becomes several known tokens.": of_a_text,
     "Each word of the corpus is split into characters. Every pair of neighbors is counted, in each word as often as the word occurs. The most frequent pair is merged into one symbol in all words; then the pairs are counted again.": of_a_text,
     "The merges in the order in which they are learned:": of_a_text,
     "A vocabulary of whole words is never complete, because there are always new names and misspellings; single letters would make every text long. Merges are learned from texts, the most frequent pairs first, so that a frequent word becomes one token and a rare word becomes several known tokens.": of_a_text,

@@ -11,7 +11,15 @@ NORMS = ("norm", "norm_after")
 APART = (*NORMS, "labels", "rotary", "frozen", "alpha", "Q", "K", "V")
 OF_STATE = ("gate", "beta")
 """Numbers of each token, which are not learned; weights that compute them are."""
-READ = ("embeddings", "embedding_norm", "positions", "layers", "final_norm", "unembedding")
+READ = (
+    "embeddings",
+    "type_embeddings",
+    "embedding_norm",
+    "positions",
+    "layers",
+    "final_norm",
+    "unembedding",
+)
 
 
 def numbers_learned(spec: dict[str, Any]) -> int:

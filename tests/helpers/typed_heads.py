@@ -20,6 +20,8 @@ OF_EMBEDDINGS = (
         "token_ids",
         "embedding_scale",
         "embedding_norm",
+        "token_types",
+        "type_embeddings",
         "batch",
         "training",
         "generation",

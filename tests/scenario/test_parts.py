@@ -86,6 +86,7 @@ FFN = f"""{{
   W_1: [[1, 2, 3], [4, 5, 6]], b_1: [1, 2, 3], W_3: [[3, 2, 1], [6, 5, 4]], b_3: [3, 2, 1],
   W_2: [[1, 2], [3, 4], [5, 6]], b_2: [1, 9], {NORMS}}}"""
 TOWER = f"""tokens: [a, b], embeddings: [[1, 2], [3, 5]], positions: {{table: [[0, 1], [1, 0]]}},
+  embedding_norm: {NORM},
   final_norm: {NORM}"""
 BOTH = f"attention: {ATTENTION}, ffn: {FFN}"
 PLAIN = f"{{{NORMS}, ffn: {{W_1: [[1, 2], [3, 4]], W_2: [[1, 2], [3, 4]]}}}}"
@@ -124,8 +125,7 @@ def test_the_scenario_has_every_parameter() -> None:
     of_parts = {  # their own tests have them
         key for part in scenario_parts() for keys in part.keys.values() for key in keys.model_fields
     }
-    # There is a table of positions, beside which the embeddings have no norm.
-    expected = {p for p in paths(Scenario) if p[:3] != crossed and "embedding_norm" not in p}
+    expected = {path for path in paths(Scenario) if path[:3] != crossed}
     assert had == {path for path in expected if of_parts.isdisjoint(path)} | {
         path for path in had if not of_parts.isdisjoint(path)
     }

@@ -22,10 +22,15 @@ from tracer.tokenization.tokenizer import Tokenizer
 
 FILE = "tokenizer.json"
 PREFIX_SPACE = "add_prefix_space"
+OF_NORMALIZER = {
+    **{"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars"},
+    "strip_accents": "strip_accents",
+}
+"""The keys of tokenizer_config.json for those of a BertNormalizer."""
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
-    """Return a tokenizer with merges or a unigram model; without files, it knows only ids.
+    """Return a tokenizer with merges, a unigram model or WordPiece; without files, of ids only.
 
     Raises:
         TracerError: it is damaged or of another kind, or the tokenizers library is missing.
@@ -36,7 +41,23 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     described = read_json(path)
     tokenizer = described_tokenizer(described, str(path), content=read_file(path))
     _check_prefix_space(folder / BESIDE, byte_levels(described.get("pre_tokenizer")))
+    _check_normalizer(folder / BESIDE, described.get("normalizer"))
     return tokenizer
+
+
+def _check_normalizer(path: Path, normalizer: Description | None) -> None:
+    """Check that tokenizer_config.json agrees with the BertNormalizer of tokenizer.json.
+
+    Raises:
+        TracerError: they differ, so that transformers follows the former; or it cannot be read.
+    """
+    if not path.exists() or normalizer is None or normalizer.get("type") != "BertNormalizer":
+        return
+    settings = CheckpointSettings(str(path), read_json(path))
+    for key, own in OF_NORMALIZER.items():
+        if settings.get(key) is not None:
+            settings.only(key, normalizer.get(own), f"{FILE} says so")
+    settings.check()
 
 
 def _check_prefix_space(path: Path, byte_levels: Iterable[Description]) -> None:

@@ -1,8 +1,8 @@
 """The tokenizer of a folder without tokenizer.json, as transformers 5 builds it.
 
 Such folders are of 2019 to 2023, or were saved with a tokenizer in Python. They have vocab.json and
-merges.txt, or SentencePiece's tokenizer.model; the class of the tokenizer decides which, and how a
-text is split.
+merges.txt, SentencePiece's tokenizer.model, or BERT's vocab.txt; the class of the tokenizer decides
+which, and how a text is split.
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ from tracer.tokenization.tokenizer import Tokenizer, tokenizer_of_ids
 VOCABULARY, MERGES, MODEL = "vocab.json", "merges.txt", "tokenizer.model"
 TEXT_ENDS = "<|endoftext|>"
 LLAMA = "LlamaTokenizer"
+BERT, WORDS, CONTINUES = "BertTokenizer", "vocab.txt", "##"
+OF_BERT = ("unk", "sep", "pad", "cls", "mask")
+"""The uses of BERT's special tokens: [UNK], [SEP], …"""
 
 
 def _gpt_2(folder: Path) -> Description:
@@ -100,6 +103,37 @@ def _gemma(folder: Path) -> Description:
         **described,
         "normalizer": _replaced({"String": " "}, SPACE),
         "decoder": _decoders(strips=False),
+    }
+
+
+def _bert(folder: Path) -> Description:
+    """Return the description of words, of each of which the longest token is taken first."""
+    lines = read_file(folder / WORDS).replace("\r\n", "\n").removesuffix("\n").split("\n")
+    vocabulary = {word: id for id, word in enumerate(lines)}
+    settings, usual = settings_of(folder), {f"{use}_token": f"[{use.upper()}]" for use in OF_BERT}
+    around = whole_tokens(folder, vocabulary, usual, always=("cls_token", "sep_token"))
+    unknown = settings.get("unk_token", usual["unk_token"])
+    strips = settings.get("strip_accents")
+    if strips is not None:
+        settings.flag("strip_accents", False)
+    normalizer = {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": settings.flag("tokenize_chinese_chars", True),
+        "strip_accents": strips,
+        "lowercase": settings.flag("do_lower_case", True),
+    }
+    settings.check()
+    return {
+        **around,
+        "normalizer": normalizer,
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": CONTINUES, "cleanup": True},
+        "model": {
+            **{"type": "WordPiece", "vocab": vocabulary, "continuing_subword_prefix": CONTINUES},
+            "unk_token": unknown["content"] if isinstance(unknown, dict) else unknown,
+            "max_input_chars_per_word": 100,
+        },
     }
 
 
@@ -245,6 +279,7 @@ _KINDS: Mapping[str, tuple[tuple[str, ...], Callable[[Path], Description]]] = {
     QWEN_2: ((VOCABULARY, MERGES), _qwen_2),
     LLAMA: ((MODEL,), _llama),
     GEMMA: ((MODEL,), _gemma),
+    BERT: ((WORDS,), _bert),
     ANY: ((MODEL,), _as_the_model_says),
 }
 """The files of each class, and how they are read."""

@@ -62,11 +62,13 @@ def whole_tokens(
     vocabulary: Mapping[str, int],
     usual: Mapping[str, str],
     own: Sequence[str] = (),
+    always: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return `added_tokens` and `post_processor` of a tokenizer.json.
 
     `usual`: special tokens by their uses, if no file says so; `own`: further tokens of the
-    vocabulary, if no file lists such tokens.
+    vocabulary, if no file lists such tokens; `always`: the uses of a token before each text and
+    one after it, which no file has to ask for.
 
     Raises:
         TracerError: a file cannot be read, or does not describe tokens.
@@ -99,13 +101,17 @@ def whole_tokens(
         found.setdefault(token["content"], {"id": id, **token})
     around = [
         [(named[key]["content"], ids[named[key]["content"]])]
-        if key in named and settings.get(adds) is not None and settings.flag(adds, False)
+        if key in named and (always or _is_added(settings, f"add_{key}"))
         else []
-        for key, adds in ((BEGIN, f"add_{BEGIN}"), (END, f"add_{END}"))
+        for key in always or (BEGIN, END)
     ]
     settings.only("split_special_tokens", False)
     settings.check()
     return {"added_tokens": [*found.values()], "post_processor": put_around(*around)}
+
+
+def _is_added(settings: CheckpointSettings, key: str) -> bool:
+    return settings.get(key) is not None and settings.flag(key, False)
 
 
 def _older_added(path: Path, special: Container[str]) -> list[Any]:

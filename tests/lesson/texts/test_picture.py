@@ -156,6 +156,9 @@ def inputs(scenario: Scenario) -> list[list[str]]:
     scale = scenario.get("embedding_scale", "none")
     x = {"none": "X", "sqrt": "X×√d_model"}.get(scale, "X×s")
     below = [] if scale == "none" else [["X"]]
+    if "type_embeddings" in scenario:
+        below, x = [*below, [x, "T"]], f"{x} + T"
+    with_types = "X_T" if "type_embeddings" in scenario else x
     norm = scenario.get("embedding_norm", "none")
     above = [] if norm == "none" else [[NORMS[norm.get("kind", "layer_norm")]]]
     if positions == "none" or positions.get("alibi"):
@@ -166,7 +169,7 @@ def inputs(scenario: Scenario) -> list[list[str]]:
     if "rotary" in positions:
         attends = any("attention" in layer for layer in scenario["layers"])
         return [*below, [x, *(["θ turns Q, K"] if attends else [])], *above, ["X′"]]
-    return [*below, [x, "P"], [f"{x} + P"], *([*above, ["X′"]] if above else [])]
+    return [*below, [x, "P"], [f"{with_types} + P"], *([*above, ["X′"]] if above else [])]
 
 
 NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}

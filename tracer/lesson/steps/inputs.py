@@ -128,7 +128,7 @@ def without_positions(ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     if any(layer.attention and own_way(layer.attention) for layer in ctx.tower.layers):
         return ()
     which, many = _reorderable(ctx)
-    if many >= FEWEST_TO_REORDER and not ctx.trace.scenario.given:
+    if many >= FEWEST_TO_REORDER and not (ctx.trace.scenario.given or _changes_embeddings(ctx)):
         changes = f"reordering the {which} tokens would not change the result of "
         return ((f"Without positions, {changes}", ctx.name, "."),)
     return (
@@ -137,6 +137,13 @@ def without_positions(ctx: LessonContext) -> tuple[doc.Sentence, ...]:
             "vectors of the two tokens, not on where they are.",
         ),
     )
+
+
+def _changes_embeddings(ctx: LessonContext) -> bool:
+    """Whether a part of the model adds to an embedding by where its token is."""
+    of_parts = (part.roles.values() for part in parts() if part.embedded)
+    own = (role for each in of_parts for of_part in each for role in of_part)
+    return any(ctx.value(roles.Place(encoder=ctx.in_encoder), role) for role in own)
 
 
 def _reorderable(ctx: LessonContext) -> tuple[str, int]:
