@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 from tests.check.test_against import against
 from tests.helpers.command import printed, problems, run
 from tests.helpers.evaluated import RUNNER, Compared, compare
+from tests.helpers.every_part import QLORA as SPEC
 from tests.helpers.programs import differences
 from tests.helpers.quantized import dequantized
 from tests.helpers.reference import reference
@@ -31,35 +32,6 @@ from tracer.scenario.parts import frozen_weights, learned
 from tracer.scenario.writer import written
 
 HEAD = "layer1.attention.head1"
-SPEC = """\
-title: QLoRA
-tokens: [a, b]
-embeddings: {a: [1, 0.5], b: [-0.5, 2]}
-layers:
-- attention:
-    heads:
-    - W_Q:
-        frozen: {quantized: {bits: 4}, of: [[1, 0.2], [0.5, -0.9]]}
-        A: [[1], [0.5]]
-        B: [[0.2, -0.4]]
-        alpha: 2
-      W_K:
-        frozen: {quantized: {kind: mxfp4}, of: [[1, 0.3], [0.1, 1]]}
-        A: [[1, 0], [0, 1]]
-        B: [[0.1, 0.2], [0.3, 0]]
-        alpha: 1
-      W_V: {frozen: [[1, 2], [0, 1]], A: [[0.3], [0.1]], B: [[0, 0]], alpha: 0.5}
-    W_O: {quantized: {bits: 4}, of: [[1, 0.5], [0.2, 1]]}
-vocabulary: [a, b]
-unembedding:
-  W_U:
-    frozen: {quantized: {bits: 8, group: row, zero_point: true}, of: [[1, 0.3], [0.2, 1]]}
-    A: [[0.5], [1]]
-    B: [[0.1, -0.2]]
-    alpha: 1
-targets: [b, a]
-rounding: {carry: never}
-"""
 QUANTIZED = (f"{HEAD}.W_Q", f"{HEAD}.W_K", "unembedding.W_U")
 CARRIES = ("line", "step", "never")
 
