@@ -192,12 +192,17 @@ unembedding: {W_U: WEIGHTS}
 targets: [b, a]
 """
 WEIGHTS = "{quantized: {KIND}, of: [[1, 0.2], [-0.4, 0.7]]}"
+WITH_LORA = f"{{frozen: {WEIGHTS}, A: [[1], [0.5]], B: [[0.2, -0.3]], alpha: 1}}"
 QUANTIZED_KINDS = ("bits: 4", "bits: 4, zero_point: true", "kind: mxfp4")
 LEARNS = SMALL.replace("tokens: [a, b]", "tokens: [a, b, a, b]") + (
     "vocabulary: [a, b]\nunembedding: tied\ntargets: [b, a, b, a]\n"
 )
 OF_PARTS = (
-    *(QUANTIZED.replace("WEIGHTS", WEIGHTS.replace("KIND", kind)) for kind in QUANTIZED_KINDS),
+    *(
+        QUANTIZED.replace("WEIGHTS", weights.replace("KIND", kind))
+        for kind in QUANTIZED_KINDS
+        for weights in (WEIGHTS, WITH_LORA)
+    ),
     *(BIASED, WITH_SWIGLU, WITH_TYPES),
     *(to_yaml(drawn(seed)) for seed in (6, 7)),
     LEARNS.replace("beta: 0.5", "beta: {W_B: [[1], [0.5]], b_B: [0.5]}\n    chunk: 2"),

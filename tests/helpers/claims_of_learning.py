@@ -136,8 +136,10 @@ def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
     if address.startswith("encoder."):
         return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
     within = r"head(\d+)\.|(\w*norm|norm_after)\."
-    layer = re.fullmatch(rf"layer(\d+)\.(\w+)\.(?:{within})?(\w+)(?:\.([AB]))?", address)
-    expert = re.fullmatch(r"layer(\d+)\.ffn\.(?:expert(\d+)|shared)\.(\w+)(?:\.([AB]))?", address)
+    layer = re.fullmatch(rf"layer(\d+)\.(\w+)\.(?:{within})?(\w+)(?:\.([AB]|frozen))?", address)
+    expert = re.fullmatch(
+        r"layer(\d+)\.ffn\.(?:expert(\d+)|shared)\.(\w+)(?:\.([AB]|frozen))?", address
+    )
     if expert:
         where = ("experts", int(expert[2]) - 1) if expert[2] else ("shared",)
         lora = (expert[4],) if expert[4] else ()

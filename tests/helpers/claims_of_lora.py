@@ -33,6 +33,13 @@ def _are_named(at: Judge, said: Said) -> dict[str, Any]:
     return parts
 
 
+def is_quantized(at: Judge) -> bool:
+    """Whether the frozen weights, and nothing else of the sum, have a scale."""
+    found = [end for end in ("", ".frozen", ".A", ".B") if f"{at.address}{end}.scale" in at.values]
+    assert found in ([], [".frozen"]) and bool(found) == ("quantized" in _typed(at)["frozen"])
+    return bool(found)
+
+
 def adapted(at: Judge, said: Said) -> None:
     parts = _are_named(at, said)
     w, frozen, a, b = (np.array(value["data"], float) for value in parts.values())
@@ -72,7 +79,10 @@ CLAIMS: dict[str, Check] = {
     "The product:": lambda at, _: bool(_parts(at)),
     "The sum:": lambda at, _: bool(_parts(at)),
     "After training, the sum can be stored as one matrix; the adapted model then needs no more computation than the original one.": lambda at, _: (
-        bool(_parts(at))
+        bool(_parts(at)) and not is_quantized(at)
+    ),
+    "Only the frozen weights are quantized, as in QLoRA; {a} and {b} are not.": lambda at, said: (
+        bool(_are_named(at, said)) and is_quantized(at)
     ),
     "All numbers of {of} are 0, so {w} equals {frozen}.": nothing_added,
     "The gradient passes from the sum to the product; the frozen weights need none.": lambda at, _: (

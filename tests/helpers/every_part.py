@@ -82,6 +82,38 @@ training: [{tokens: [a, b], targets: [b, a]}, {tokens: [b], targets: [a]}]
 """A batch, in which each weight matrix has LoRA."""
 
 
+QLORA = """\
+title: QLoRA
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+layers:
+- attention:
+    heads:
+    - W_Q:
+        frozen: {quantized: {bits: 4}, of: [[1, 0.2], [0.5, -0.9]]}
+        A: [[1], [0.5]]
+        B: [[0.2, -0.4]]
+        alpha: 2
+      W_K:
+        frozen: {quantized: {kind: mxfp4}, of: [[1, 0.3], [0.1, 1]]}
+        A: [[1, 0], [0, 1]]
+        B: [[0.1, 0.2], [0.3, 0]]
+        alpha: 1
+      W_V: {frozen: [[1, 2], [0, 1]], A: [[0.3], [0.1]], B: [[0, 0]], alpha: 0.5}
+    W_O: {quantized: {bits: 4}, of: [[1, 0.5], [0.2, 1]]}
+vocabulary: [a, b]
+unembedding:
+  W_U:
+    frozen: {quantized: {bits: 8, group: row, zero_point: true}, of: [[1, 0.3], [0.2, 1]]}
+    A: [[0.5], [1]]
+    B: [[0.1, -0.2]]
+    alpha: 1
+targets: [b, a]
+rounding: {carry: never}
+"""
+"""LoRA on weights that are quantized in each way, and on others."""
+
+
 WITH_SINKS = """\
 tokens: [a, b, c]
 embeddings: {a: [0.5, -1], b: [1, 0.5], c: [0.25, 2]}

@@ -33,18 +33,23 @@ ATTENTIONS = {
 }
 LORA = "Low-rank adaptation (LoRA) of "
 QUANTIZED = "Quantization of "
+FROZEN = "Quantization of the frozen "
+OF_WEIGHTS = {LORA: "", QUANTIZED: "", FROZEN: ".frozen"}
+"""What titles say of weights, and the end of the address behind that of the weights."""
 ATTENTIONS |= {
-    f"{what}{name}": name for what in (LORA, QUANTIZED) for name in ("W_Q", "W_K", "W_V")
+    f"{what}{name}": name + end
+    for what, end in OF_WEIGHTS.items()
+    for name in ("W_Q", "W_K", "W_V")
 }
 OF_ALL_HEADS = {
     **{"Concatenate the heads": "concat", "Attention output": "output"},
-    **{f"{LORA}W_O": "W_O", f"{QUANTIZED}W_O": "W_O"},
+    **{f"{what}W_O": f"W_O{end}" for what, end in OF_WEIGHTS.items()},
     **{"scale of the queries": "query_norm.gain", "scale of the keys": "key_norm.gain"},
 }
 FFN = {
     **{
-        f"{what}{name}": f"W_{i}"
-        for what in (LORA, QUANTIZED)
+        f"{what}{name}": f"W_{i}{end}"
+        for what, end in OF_WEIGHTS.items()
         for i, name in enumerate(("W₁", "W₂", "W₃"), 1)
     },
     **{"FFN: hidden layer": "hidden", "FFN: activation": "activation"},
@@ -61,7 +66,7 @@ OUTSIDE = {
     **{"Angles of the positions": "position.cos"},
     **{f"Embedding {kind}": "embedding_norm" for kind in ("LayerNorm", "RMSNorm")},
     **{"Final LayerNorm": "final_norm", "Final RMSNorm": "final_norm"},
-    **{f"{LORA}W_U": "unembedding.W_U", f"{QUANTIZED}W_U": "unembedding.W_U"},
+    **{f"{what}W_U": f"unembedding.W_U{end}" for what, end in OF_WEIGHTS.items()},
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},

@@ -32,6 +32,15 @@ def quantize(spec: dict[str, Any], rng: random.Random) -> None:
         trains[:] = ["*" if ".W_" in each else each for each in trains]
 
 
+def quantize_frozen(spec: dict[str, Any], rng: random.Random) -> None:
+    """Quantize some of the weights to which LoRA adds a product."""
+    parts = [(part, name) for part in parts_with_weights(spec) for name in WEIGHTS]
+    for part, name in [*parts, (spec.get("unembedding", {}), "W_U")]:
+        own = part.get(name) if isinstance(part, dict) else None
+        if isinstance(own, dict) and isinstance(own.get("frozen"), list) and rng.random() < 0.4:
+            own["frozen"] = _quantized(own["frozen"], rng)
+
+
 def _quantized(rows: list[list[Any]], rng: random.Random) -> dict[str, Any]:
     height = len(rows)
     groups = [n for n in range(1, height + 1) if height % n == 0]

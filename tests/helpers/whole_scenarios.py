@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.helpers.authored import words
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.lora import adapt
-from tests.helpers.quantized import quantize
+from tests.helpers.quantized import quantize, quantize_frozen
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.rotary_of_layers import rotate_layers, scale_rotary
@@ -75,6 +75,7 @@ def plain_and_written(
     of_lora = random.Random(f"LoRA {number}")
     if of_lora.random() < ADAPTED:
         adapt(spec, of_lora)
+        quantize_frozen(spec, of_lora)
     written = deepcopy(spec)
     for name, way in FORMS.items():
         if name in ways:

@@ -24,7 +24,7 @@ from tests.helpers import claims
 from tests.helpers.claims import FORMS, Judge, faults, judged
 from tests.helpers.claims_due import CLAIMS
 from tests.helpers.command import printed, run
-from tests.helpers.every_part import ADAPTED
+from tests.helpers.every_part import ADAPTED, QLORA
 from tests.helpers.extreme_scenarios import OPTIMIZERS, extreme
 from tests.helpers.fuzzed import faults_of_all
 from tests.helpers.known_sentences import KNOWN
@@ -491,7 +491,7 @@ def test_other_losses() -> None:
 
 def test_lora() -> None:
     SEEN.clear()
-    for source in (ADAPTED, (SCENARIOS / "lora.yaml").read_text(encoding="utf-8")):
+    for source in (ADAPTED, QLORA, (SCENARIOS / "lora.yaml").read_text(encoding="utf-8")):
         for command in ("tutorial", "train"):
             assert wrong(command, yaml.safe_load(source), stdin=source) == []
     forms = [claim.template for claim in FORMS if "lora" in claim.check.__module__]

@@ -89,7 +89,8 @@ def to_words_of(found: Trace) -> tuple[Value, ...]:
     Raises:
         TracerError: there is no vocabulary or no layer, or a layer leaves vectors of another width.
     """
-    to_words = tuple(r.output for r in found.records if r.output.role in (roles.W_U, roles.B_U))
+    names = (roles.W_U.name, roles.B_U.name)  # a part may compute W_U, in a role of its own
+    to_words = tuple(found.values[name] for name in names if name in found.values)
     check_width(layer_ends(found), to_words)
     return to_words
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.decoder.axes import Axis, numbered
+from tracer.decoder.axes import Axes, Axis, numbered
 from tracer.decoder.part import parts
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Tape
@@ -20,7 +20,11 @@ def weights(
     tape: Tape, role: Role, matrix: Weights, x: Value, columns: Names, axis: str = "feature"
 ) -> Value:
     """Record a matrix, or what a part computes of its keys: its rows are the columns of x."""
-    axes = (x.axes[1], Axis(axis, columns))
+    return matrix_of(tape, role, matrix, (x.axes[1], Axis(axis, columns)))
+
+
+def matrix_of(tape: Tape, role: Role, matrix: Weights, axes: Axes) -> Value:
+    """Record a matrix with these axes, or what a part computes of its keys."""
     for part in parts():
         if part.weights and (found := part.weights(tape, role, matrix, axes)):
             return found

@@ -21,8 +21,8 @@ EXPECTED = "expected 8, 4, mxfp4 or settings such as '{bits: 4, group: column}'"
 def with_quantized_weights(scenario: Scenario, how: str) -> Scenario:
     """Return a scenario with the weights of attention, FFNs and the unembedding quantized.
 
-    `how` is a number of bits, a kind, or settings as a scenario types them. Weights with keys of a
-    part, such as LoRA, stay as they are.
+    `how` is a number of bits, a kind, or settings as a scenario types them. Of LoRA, the frozen
+    weights are quantized; A and B stay as they are.
 
     Raises:
         TracerError: the settings are wrong or do not fit a matrix, or there is nothing to quantize.

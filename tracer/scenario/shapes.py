@@ -317,21 +317,23 @@ class _Counted(SizeChecker):
 
     def weights(self, at: YamlPath, rows: Expected, columns: Expected, guess: Size) -> Size:
         """Return the columns of a weight matrix; check the keys that a part has in its place."""
+        key = next((key for key in keys_of_weights() if self.has(*at, key)), None)
+        if key is None:
+            return self.matrix(at, rows, columns, guess)
+        found = self.weights((*at, key), rows, columns, guess)
         path = self.path_of_rows(at)
-        found = self.matrix(path, rows, columns, guess)
-        if path != at:
-            key = str(path[-1])
-            form, as_many = keys_of_weights()[key], f"as many as {key} has"
-            typed = len(self.entries(*path, "transposed", 0) or self.entries(*path)) or None
-            of_rows, of_columns = Known(rows.size or typed, as_many), Known(found, "", as_many)
-            known = {"rows": of_rows, "columns": of_columns}
-            self.matrices(form, at, known, {})
+        form, as_many = keys_of_weights()[key], f"as many as {key} has"
+        typed = len(self.entries(*path, "transposed", 0) or self.entries(*path)) or None
+        of_rows, of_columns = Known(rows.size or typed, as_many), Known(found, "", as_many)
+        known = {"rows": of_rows, "columns": of_columns}
+        self.matrices(form, at, known, {})
         return found
 
     def path_of_rows(self, place: YamlPath) -> YamlPath:
         """Return the path of the rows of a weight matrix, which may be inside a part's keys."""
         inside: list[YamlPath] = [(*place, key) for key in keys_of_weights()]
-        return next((path for path in inside if self.has(*path)), place)
+        found = next((path for path in inside if self.has(*path)), None)
+        return place if found is None else self.path_of_rows(found)
 
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
         """Yield a size by the typed matrices and biases of a part; a sub-layer keeps its width."""

@@ -232,3 +232,19 @@ def test_a_layer_behind_layers_that_are_alike_is_drawn_above_them() -> None:
     drawing = text.partition("Read the diagram")[2].partition("Its sizes")[0]
     names = re.findall(r"LayerNorm|RMSNorm|layers? \d[^│┄]*", drawing)
     assert names[0] == "RMSNorm" and "LayerNorm" in names and "layers 2 to 3" not in drawing
+
+
+def test_a_mask_whose_numbers_have_other_digits_is_shown() -> None:
+    """The score 0.800 is put in as 0.80, which stands in the matrix of the masked scores alone."""
+    scenario = """\
+title: Other digits
+tokens: [a]
+embeddings: [[1, 0.5]]
+layers:
+- attention:
+    residual: false
+    heads: [{W_Q: [[0.4], [0.8]], W_K: [[1], [0]], W_V: [[1], [1]]}]
+rounding: {decimals: 3, carry: line, trailing_zeros: keep, digits: {"*.masked": 2}}
+"""
+    text = printed("tutorial", "-", "--detail", "short", "--format", "terminal", stdin=scenario)
+    assert "e^0.80" in text and violations(text) == []

@@ -52,7 +52,7 @@ def _with_latents(part: Scenario, rotary: bool, rng: random.Random) -> None:
 def rows_and_columns(part: dict[str, Any], name: str) -> tuple[int, int]:
     """The size of a matrix as the scenario has it; LoRA and quantization keep it."""
     matrix: Any = part[name]
-    if isinstance(matrix, dict):
+    while isinstance(matrix, dict):  # LoRA may adapt quantized weights
         matrix = matrix["frozen" if "frozen" in matrix else "of"]
     return len(matrix), len(matrix[0])
 

@@ -7,5 +7,5 @@ from tests.helpers.quantized import dequantized
 
 PART = JudgedPart(
     weights={"of": lambda keys: dequantized(dict(keys))},
-    phrases={"The numbers that quantized weights stand for.": r"W_\w+"},
+    phrases={"The numbers that quantized weights stand for.": r"W_\w(\.frozen)?"},
 )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from tests.helpers import tiny_models
 from tests.helpers.command import printed, run
 from tests.helpers.evaluated import RUNNER, Compared, compare
+from tests.helpers.every_part import ADAPTED
 from tests.helpers.script_in_node import needs_node, running
+from tests.helpers.traces import traced
 from tests.helpers.truth import false_equations, needless_equations
 from tracer.lesson.code.library import Library
 from tracer.library import load, trace
@@ -131,7 +135,6 @@ def test_a_page_computes_what_the_program_computes(carry: str) -> None:
 @pytest.mark.parametrize("carry", CARRIES)
 def test_the_code_prints_the_same_numbers(carry: str, library: Library) -> None:
     from tests.helpers.programs import differences
-    from tests.helpers.traces import traced
 
     if library is Library.PYTORCH:
         pytest.importorskip("torch")
@@ -165,3 +168,37 @@ def test_a_group_that_does_not_fit_a_checkpoint_is_refused(tmp_path: Path) -> No
     ran = run("compare", tiny_models.scenario(tmp_path), "--quantize", "{bits: 4, group: 3}")
     assert ran.exit_code == 2
     assert "--quantize: W_Q: quantized.group: 3 does not divide the 32 rows" in ran.stderr
+
+
+BIASED = EVERY_KIND.replace("[0.2, 1]]}}\n", "[0.2, 1]]}, b_U: [0.5, 0]}\n")
+
+
+@pytest.mark.parametrize("words", [
+    ("run", "-", "--vary", "1"),
+    ("tutorial", "-", "--format", "markdown"),
+    ("tutorial", "-", "--format", "latex", "--standalone"),
+    ("tutorial", "-", "--train", "--blanks"),
+    ("lens", "-"),
+    ("steps", "-", "--names"),
+    ("why", "layer1.attention.head1.W_Q[1,1]", "-s", "-"),
+    ("value", "unembedding.W_U.integers[1,1]", "-s", "-"),
+    ("attribute", "logits[b,a]", "-s", "-"),
+    ("attribute", "layer1.attention.head1.scores[b,a]", "-s", "-"),
+    ("compare", "-", "--train", "--steps", "2"),
+])  # fmt: skip
+@pytest.mark.parametrize(
+    "scenario", [EVERY_KIND, BIASED, ADAPTED], ids=["quantized", "b_U", "LoRA"]
+)
+def test_every_text_is_written(words: tuple[str, ...], scenario: str) -> None:
+    if scenario is ADAPTED and words[0] == "value":
+        words = ("value", "unembedding.W_U.frozen[1,1]", "-s", "-")
+    assert printed(*words, stdin=scenario)
+
+
+@pytest.mark.parametrize("scenario", [BIASED, ADAPTED], ids=["quantized", "LoRA"])
+def test_the_lens_applies_the_weights_that_are_computed(scenario: str) -> None:
+    """The logits of the only layer are those of the model, which has no final norm."""
+    logits = traced(scenario)["logits"].array
+    found = json.loads(printed("lens", "-", "--format", "json", stdin=scenario))["values"]
+    of_layer = next(each for each in found if each["address"].startswith("layer1.lens.logits"))
+    assert_allclose(np.array(of_layer["data"], float), logits, atol=1e-9)

@@ -73,7 +73,8 @@ def _head(teacher: Teacher) -> Iterator[doc.Section]:
 def _changes_nothing(mask: Step, teacher: Teacher) -> bool:
     """Whether a mask adds no numbers, and the token's masked scores are printed like its scores."""
     before, after = map(teacher.matrix, (mask.last.inputs[0], mask.last.output))
-    return only_hides(teacher.ctx.mask_at(mask.place)) and before.cells == after.cells
+    printed = before.cells == after.cells and str(before.cells) == str(after.cells)
+    return only_hides(teacher.ctx.mask_at(mask.place)) and printed
 
 
 def _head_of(step: Step) -> tuple[object, ...]:

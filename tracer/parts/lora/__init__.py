@@ -1,3 +1,3 @@
 """Low-rank adaptation: frozen weights plus a product of two small matrices (LoRA, Hu 2021)."""
 
-AFTER = ("latent",)
+AFTER = ("latent", "quantized")

@@ -9,6 +9,7 @@ from tracer.decoder import roles
 from tracer.decoder.axes import Axes, Axis, numbered
 from tracer.decoder.elementwise import Adapt
 from tracer.decoder.operations import MatMul
+from tracer.decoder.parameters import matrix_of
 from tracer.decoder.part import Part
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
@@ -47,7 +48,7 @@ LORA = {
 def adapted(tape: Tape, weights: Role, parameters: Any, axes: Axes) -> Value | None:
     """W + α / r · A B: W (d, k), A (d, r), B (r, k) → (d, k). The examples of a batch share it.
 
-    None for weights without LoRA.
+    W may be quantized (QLoRA, Dettmers et al. 2023). None for weights without LoRA.
     """
     if not isinstance(parameters, Lora):
         return None
@@ -56,7 +57,7 @@ def adapted(tape: Tape, weights: Role, parameters: Any, axes: Axes) -> Value | N
         return [tape.shared(role) for role in vars(own).values()][-1]
     rank = shape_of(parameters.A)[1]
     between = Axis("rank", numbered("r", 1, rank))
-    frozen = tape.given(own.frozen, parameters.frozen, axes)
+    frozen = matrix_of(tape, own.frozen, parameters.frozen, axes)
     # B, which is often 0 at first, comes first: A then has a gradient of 0, which teaches nothing.
     b = tape.given(own.b, parameters.B, (between, axes[1]))
     a = tape.given(own.a, parameters.A, (axes[0], between))

@@ -45,7 +45,10 @@ def _reasons(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     learned = sum(value.array.size for value in product.inputs)
     kept = ("Training leaves ", frozen, " as it is; only ", a, " and ", b, " can learn. ")
     sizes = (f"They have {learned} numbers together, ", frozen, f" has {total.output.array.size}.")
-    return ((*kept, *sizes), MERGED)
+    if total.inputs[0].role.parameter:
+        return ((*kept, *sizes), MERGED)
+    quantized = ("Only the frozen weights are quantized, as in QLoRA; ", a, " and ", b, " are not.")
+    return ((*kept, *sizes), quantized)
 
 
 def _unchanged(step: Step, ctx: LessonContext) -> Sentence | None:

@@ -15,6 +15,7 @@ from tracer.decoder.part import Part
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.parts.lora.decoder import LORA
 from tracer.parts.quantized.scenario import Quantization, Quantized
 
 DIGITS_OF_SCALE, DIGITS_OF_POWER = 4, 12
@@ -76,9 +77,10 @@ QUANTIZED = {
     for weights in (
         *(roles.W_Q, roles.W_K, roles.W_V, roles.W_O),
         *(roles.W_1, roles.W_2, roles.W_3, roles.W_U),
+        *(lora.frozen for lora in LORA.values()),
     )
 }
-"""The roles of each weight matrix that can be quantized."""
+"""The roles of each weight matrix that can be quantized, also of one that LoRA leaves frozen."""
 
 
 def quantized(tape: Tape, weights: Role, parameters: Any, axes: Axes) -> Value | None:

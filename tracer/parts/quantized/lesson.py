@@ -12,7 +12,7 @@ from tracer.decoder.axes import SUBSCRIPTS
 from tracer.decoder.elementwise import DivideBy, QuantizeToE2M1, RangeScale, TwoToThe
 from tracer.decoder.operations import GroupExtreme
 from tracer.decoder.results import LEAST_SCALED
-from tracer.decoder.roles import W_U, Role
+from tracer.decoder.roles import Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import round_half_away, trimmed
@@ -41,6 +41,8 @@ TIES: Sentence = (
     "A ratio halfway between two integers becomes the even one, as in NumPy and PyTorch.",
 )
 FROZEN = "Weights are quantized after training: "
+FROZEN_BY_LORA = ".frozen"
+"""The end of the address of weights to which LoRA adds a product."""
 
 
 def _record_of(step: Step, kind: type) -> Record | None:
@@ -204,21 +206,35 @@ def _memory(scenario: Scenario) -> Sentence | None:
     )
 
 
+def _is_frozen(weights: Role) -> bool:
+    """Whether LoRA adds a product to the weights."""
+    return weights.name.endswith(FROZEN_BY_LORA)
+
+
+def _name(weights: Role) -> str:
+    return weights.name.removesuffix(FROZEN_BY_LORA).rpartition(".")[2]
+
+
+def _is_of_unembedding(weights: Role) -> bool:
+    return _name(weights) == "W_U"
+
+
 def _of(letter: str, weights: Role) -> SymbolOf:
-    return head_symbol(letter, weights.name.rpartition(".")[2].removeprefix("W_"))
+    return head_symbol(letter, _name(weights).removeprefix("W_"))
 
 
 def _kind(weights: Role, own: QuantizedRoles) -> StepKind:
-    name, kind = weights.name.rpartition(".")[2], StepKind if weights is W_U else InnerKind
+    name, kind = _name(weights), StepKind if _is_of_unembedding(weights) else InnerKind
     letter, _, below = name.partition("_")
     symbol = letter + below.translate(SUBSCRIPTS) if below.isdigit() else name
+    is_frozen = _is_frozen(weights)
 
     def text(letter: str, caption: str | None = None, *, is_further: bool = False) -> RoleText:
         return RoleText(_of(letter, weights), caption, is_further)
 
     return kind(
-        f"quantized_{name}",
-        f"Quantization of {symbol}",
+        f"quantized_{'frozen_' * is_frozen}{name}",
+        f"Quantization of {'the frozen ' * is_frozen}{symbol}",
         "the numbers that quantized weights stand for",
         _goal(own),
         {
@@ -234,8 +250,8 @@ def _kind(weights: Role, own: QuantizedRoles) -> StepKind:
             own.zero_points: text("z"),
             own.integers: text("I", "The integers:"),
             own.elements: text("P", "The numbers of 4 bits:"),
-            own.weights: text("W", "The weights that they stand for:"),
-            own.error: text("ΔW", "The errors:", is_further=True),
+            own.weights: text("F" if is_frozen else "W", "The weights that they stand for:"),
+            own.error: text("ΔF" if is_frozen else "ΔW", "The errors:", is_further=True),
         },
         gradient=None,
         sign=None,  # it computes weights, through which no vector passes
@@ -249,10 +265,13 @@ KINDS = {weights: _kind(weights, own) for weights, own in QUANTIZED.items()}
 
 PART = LessonPart(
     kinds={
-        "encoder": tuple(kind for weights, kind in KINDS.items() if weights is not W_U),
-        "output": (KINDS[W_U],),
+        "encoder": tuple(kind for of, kind in KINDS.items() if not _is_of_unembedding(of)),
+        "output": tuple(kind for of, kind in KINDS.items() if _is_of_unembedding(of)),
     },
-    operands={own.of: _of("F", weights) for weights, own in QUANTIZED.items()},
+    operands={
+        own.of: _of("N" if _is_frozen(weights) else "F", weights)
+        for weights, own in QUANTIZED.items()
+    },
     memory=_memory,
     names={own.of: "quantization" for own in QUANTIZED.values()},
 )

@@ -166,14 +166,14 @@ class Quantized(Frozen):
         return self.quantized.group_shape(rows, columns)
 
 
-MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_3", "W_2", "W_U")
-"""The weight matrices that can be quantized, by their keys."""
+MATRICES = ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_3", "W_2", "W_U", "frozen")
+"""The weight matrices that can be quantized, by their keys; `frozen` are those of LoRA."""
 
 
 def _quantizing(settings: Mapping[str, Any]) -> Callable[[Any], Any]:
     """Return what quantizes the weight matrices of a part of a scenario.
 
-    Those with keys of a part stay as they are.
+    Those with keys of a part stay as they are, but LoRA has frozen weights to quantize.
 
     Raises:
         ValueError: the settings are wrong; raised by the function, if a group does not fit.
