@@ -41,6 +41,11 @@ class JudgedPart:
 
     It gets the attention, what queries read, and the queries, keys and values of each head.
     """
+    outputs: Callable[..., tuple[dict[str, Any], list[NDArray[np.float64]]]] | None = None
+    """Changes the outputs of all heads: returns what it computes, and the new outputs.
+
+    It gets the attention, what it reads, and the output of each head.
+    """
     titles_of_heads: Words = field(default_factory=dict)
     """The titles of steps of a head: the end of the address of what each computes."""
     titles_of_attention: Words = field(default_factory=dict)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Values = Mapping[str, Any]
 Row = NDArray[np.float64]
 
-HEAD = re.compile(r"head\d+\.output")
+HEAD = re.compile(r"head\d+\.(output|gated_output)$")
 HIDDEN = re.compile(r"ffn\.(expert\d+\.|shared\.)?(activation|gated|hidden)")
 LINEAR = (
     *("copy", "add", "matmul", "concat", "mix_experts", "rotate"),

@@ -455,7 +455,7 @@ def _attention(
                 found[f"{name}value"] = value[h][:, real]
                 if angle is not None:
                     found[f"{name}rotated_key"] = rotated_key[h][:, has_key[h]]
-        return _concatenated(found, output, has_value, attention)
+        return _concatenated(found, output, has_value, attention, x)
     dot = np.einsum("hik,hjk->hij", query, key)
     asked = attention.get("scale", "sqrt")
     scale = np.sqrt(compared.sum(axis=-1))
@@ -525,13 +525,19 @@ def _attention(
         found[f"head{h + 1}.value"] = value[h][:, has_value[h]]
         if angle is not None:
             found[f"head{h + 1}.rotated_key"] = rotated_key[h][:, has_key[h]]
-    return _concatenated(found, output, has_value, attention)
+    return _concatenated(found, output, has_value, attention, x)
 
 
 def _concatenated(
-    found: dict[str, Array], output: Array, has_value: Flags, attention: Spec
+    found: dict[str, Array], output: Array, has_value: Flags, attention: Spec, x: Array
 ) -> dict[str, Array]:
     """The values of heads, their outputs side by side, and the output of attention."""
+    for change in (part.outputs for part in judged_parts() if part.outputs):
+        before = [output[h][:, real] for h, real in enumerate(has_value)]
+        changes, behind = change(attention, x, before)
+        found |= changes
+        for h, real in enumerate(has_value):
+            output[h][:, real] = behind[h]
     found["concat"] = np.einsum("hiv->ihv", output)[:, has_value]
     found["output"] = found["concat"]
     if attention.get("W_O") is not None:

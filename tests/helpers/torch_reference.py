@@ -232,11 +232,21 @@ class _Pass:
                 scores = self.keep(f"{at}scores_and_bias", scores + self.bias(at, len(x)))
             seen = None if crossed else self._visible(part)
             weights = self.weights(at, scores, seen, self.sink(at, head))
-            outputs.append(self.keep(f"{at}output", weights @ value))
+            output = self.keep(f"{at}output", weights @ value)
+            outputs.append(self.gated(at, part, head, x, output))
         concat = self.keep(f"{place}concat", torch.cat(outputs, dim=1))
         if part.get("W_O") is None:
             return self.keep(f"{place}output", concat * 1)
         return self.affine(concat, part, place, "O", "output")
+
+    def gated(self, at: str, part: Spec, head: Spec, x: Any, output: Any) -> Any:
+        """The output of a head, multiplied by its gate if it has one."""
+        if "W_G" not in head:
+            return output
+        logits = self.affine(x, head, at, "G", "output_gate.logits")
+        name = part.get("output_gate", "sigmoid")
+        gate = self.keep(f"{at}output_gate", getattr(torch.nn.functional, name)(logits))
+        return self.keep(f"{at}gated_output", output * gate)
 
     def bias(self, at: str, n: int) -> Any:
         """The entries of the table's column for a head, by the offsets of n tokens."""

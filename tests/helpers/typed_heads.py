@@ -56,6 +56,7 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
     part["heads"] = [_typed(head, len(spec["tokens"]), keys, part, rng) for head in part["heads"]]
     layer.pop("parallel", None)
     part.pop("latent", None)
+    part.pop("output_gate", None)
     for key in ("gate", "beta"):
         if isinstance(part.get(key), dict):  # weights, which would read vectors
             del part[key]

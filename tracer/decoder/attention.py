@@ -65,10 +65,14 @@ def attention(tape: Tape, x: Value | Axis, inputs: AttentionInputs, parameters: 
                 k_v = with_earlier(tape, own.k, own.v, inputs)
             read.append(k_v)
             if own_head:
-                heads.append(own_head(tape, at, Projected(own.q, *k_v)))
-                continue
-            scores = scaled(tape, own.q, k_v[0], parameters.scale)
-            heads.append(attention_head(tape, scores, k_v[1], at))
+                output = own_head(tape, at, Projected(own.q, *k_v))
+            else:
+                scores = scaled(tape, own.q, k_v[0], parameters.scale)
+                output = attention_head(tape, scores, k_v[1], at)
+            for part in parts():
+                if part.head_output:
+                    output = part.head_output(tape, at, x, output)
+            heads.append(output)
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)

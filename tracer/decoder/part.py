@@ -65,6 +65,7 @@ class Projected:
 
 
 ComputeHead: TypeAlias = Callable[[Tape, HeadContext, Projected], Value]
+ChangeOutput: TypeAlias = Callable[[Tape, HeadContext, Value | Axis, Value], Value]
 ComputeAttention: TypeAlias = Callable[[Tape, Value, Attention], Value]
 ComputeSoftmax: TypeAlias = Callable[[SoftmaxRoles, Value], Value]
 ComputeFFN: TypeAlias = Callable[[Tape, Value, Any, ComputeSoftmax], Value]
@@ -108,8 +109,10 @@ class Part:
 
     It gets the new rows only, and looks up what it has kept of an earlier pass.
     """
+    head_output: ChangeOutput | None = None
+    """Changes the output of a head (n, d_v), of an attention that reads x (n, d_model)."""
     head_outputs: tuple[Role, ...] = ()
-    """Those of its roles that are the output of a head that it computes in its own way."""
+    """Those of its roles that are the output of a head that it computes or changes."""
     scores: Callable[[Tape, Value, HeadContext], Value] | None = None
     """Changes the scores (n, m) before the mask."""
     softmax: Callable[[Tape, HeadContext, ComputeSoftmax, SoftmaxRoles, Value], Value] | None = None

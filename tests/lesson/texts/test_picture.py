@@ -284,12 +284,14 @@ def assert_is_attention(
             *([["[Q Q_R]", "[K K_R]"]] if rotated else []),
             *between(of, turns=turns and not rotated, shared=bool(shared)),
         ]
+        gate = ["G", "O ⊙ G"] if "W_G" in head else []
         if keeps_state:
             own = [s for row in rows for s in signs(row)]
             before = [s for row in expected for s in row]
             together = [f"norm {letter}" for letter in spanned]
             before = [f"columns of {s[-1]}_N" if s in together else s for s in before]
-            assert sorted(own) == sorted([*before, *of_state(of, scale=scale.get(str(asked), "c"))])
+            behind = of_state(of, scale=scale.get(str(asked), "c"))
+            assert sorted(own) == sorted([*before, *behind, *gate])
             assert [box.shape[1] for box in rows[0]] == ([d_k] if shared else [d_k, d_k, d_v])
             continue
         expected += [
@@ -300,7 +302,8 @@ def assert_is_attention(
             *([["mask"]] if hides and not crosses else []),
             *([["sink"]] if "sink" in head else []),
             ["softmax"],
-            [f"A · V{above}"],
+            [f"A · V{above}", *gate[:1]],
+            *([gate[1:]] if gate else []),
         ]
         found = [[re.sub(" of .*", "", s) if latent else s for s in signs(row)] for row in rows]
         assert_same_rows(found, expected, spanned)
