@@ -43,8 +43,8 @@ _FAMILIES: Mapping[str, str] = {
     "a router with sigmoid scores": "deepseek_v3 deepseek_v32 dots1 glm4_moe kimi_k2 llama4 "
     "llama4_text mimo_v2_flash minimax_m2",
     "SparseMixer routing": "phimoe",
-    "a norm of the embeddings": "bart mbart",
-    "token types": "bert roberta xlm-roberta",
+    "an encoder with a table of positions": "bart mbart",
+    "an encoder without a decoder": "bert roberta xlm-roberta",
     "an activation function with its own parameters": "apertus",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",
