@@ -104,6 +104,11 @@ def gradients(
     return found
 
 
+def _side(operand: int) -> roles.Derivation:
+    """The side of an operand; of many rows, which are at places of their own, the last side."""
+    return SIDES[min(operand, len(SIDES) - 1)]
+
+
 def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
     """The losses of each example, and how many are averaged, 1 of a sum; none if pinned."""
     of_losses = {of.loss for of in roles.LOSSES}
@@ -255,7 +260,7 @@ class _BackwardPass:
             case Gather():
                 shapes = [operand.shape for operand in x]
                 for operand in dict.fromkeys(move.operand for move in operation.moves(*shapes)):
-                    side = "left" if isinstance(operation, op.Concat) else SIDES[operand]
+                    side = "left" if isinstance(operation, op.Concat) else _side(operand)
                     by = operation.backward(operand, *shapes)
                     yield x[operand], GradientPath(record, side, by, (g,))
             case el.Mask() | el.Penalize():
