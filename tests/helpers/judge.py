@@ -509,11 +509,8 @@ def address_of(heading: str, at: Judge) -> str:
         at_head, name = f"{attention}head{head[1] if head else 1}.", of_head
         if title.endswith(", normalized") and f"{attention}{name}" in at.values:
             return attention + name  # of all heads together
-        last = next(
-            name
-            for name in ("rotated_key", "key_norm", "key")
-            if f"{at_head}{name}" in at.values or name == "key"
-        )
+        keys = at.values.get(f"{at_head}keys")  # those of an earlier turn, and the last new ones
+        last = keys["operands"][-1].removeprefix(at_head) if keys else "key"
         together = {"value": "values", last: "keys"}
         whole = at_head + together.get(name, name)
         return whole if whole in at.values else at_head + name

@@ -401,6 +401,19 @@ def test_tokens_that_are_read_in_turn_without_a_vocabulary() -> None:
     assert wrong("generate", rotated, "--kv-cache", "--worked") == []
 
 
+@pytest.mark.parametrize("placement", ["before_rotary", "after_rotary"])
+def test_cached_keys_that_are_rotated_and_normalized(placement: str) -> None:
+    head = {name: [[1, 0], [1, 1]] for name in ("W_Q", "W_K", "W_V")}
+    norm = {"kind": "rms_norm", "epsilon": "0.1", "placement": placement}
+    spec = {
+        **{"title": "Normalized keys", "tokens": ["a", "b"]},
+        "embeddings": {"a": [1, 0], "b": [0, 1]},
+        **{"positions": {"rotary": {"start": 2}}, "vocabulary": ["a", "b"], "unembedding": "tied"},
+        "layers": [{"attention": {"heads": [head], "key_norm": norm}}],
+    }
+    assert wrong("generate", spec, "--kv-cache", "--worked", "--max-tokens", "2") == []
+
+
 def test_an_encoder_with_scaled_angles_and_norms_like_those_of_the_decoder() -> None:
     """Its embedding norm has other words; the decoder's has those of the encoder's final norm."""
     head = {"W_Q": [[1, 0, 1, 0], [0, 1, 0, 1]], "W_K": [[1, 1, 0, 0], [0, 1, 1, 1]]}
