@@ -59,9 +59,11 @@ def nearest(at: Judge, said: Said) -> None:
 
 
 def is_rounded(shown: str, distance: float) -> None:
-    unit = Decimal(shown.partition("×")[0]).as_tuple().exponent if "×" not in shown else None
-    room = 0.51 * 10.0**unit if isinstance(unit, int) else 0.1 * distance
-    assert abs(number(shown) - distance) <= room + 1e-9
+    digits = shown.partition("×")[0]
+    unit = Decimal(digits).as_tuple().exponent
+    assert isinstance(unit, int)
+    power = number(shown) / number(digits) if "×" in shown else 1
+    assert abs(number(shown) - distance) <= 0.51 * 10.0**unit * power + 1e-9
 
 
 def largest(at: Judge, said: Said) -> None:
