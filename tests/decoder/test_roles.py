@@ -19,6 +19,7 @@ from tests.helpers.every_part import (
 )
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import bundled, traced
+from tests.parts.output_gate.test_decoder import drawn as gated
 from tests.parts.recurrent.test_decoder import SMALL, drawn
 from tests.parts.relative_bias.test_decoder import BIASED
 from tracer.decoder import roles, token_rows
@@ -205,6 +206,7 @@ OF_PARTS = (
     ),
     *(BIASED, WITH_SWIGLU, WITH_TYPES),
     *(to_yaml(drawn(seed)) for seed in (6, 7)),
+    to_yaml(gated(0)),
     LEARNS.replace("beta: 0.5", "beta: {W_B: [[1], [0.5]], b_B: [0.5]}\n    chunk: 2"),
 )
 NOT_TRAINED = (
@@ -370,7 +372,12 @@ ENCODED = (
     "vectors: [[1, 2, 3]]",
     "embeddings: {x: [1, 2, 3]}, positions: {sinusoidal: {}}, layers: []",
 )
+WITH_GATE = f"{HEAD[:-1]}, W_G: [[1], [0.5]]}}"
 BEFORE_ATTENTION = (
+    f"attention: {{heads: [{WITH_GATE}, {WITH_GATE}]}}",
+    f"attention: {{heads: [{WITH_GATE}, {HEAD}], W_O: [[1, 0.5], [0.2, 1]]}}",
+    f"attention: {{kind: linear, heads: [{HEAD}, {HEAD}]}}",
+    f"attention: {{kind: linear, heads: [{HEAD}, {HEAD}], W_O: [[1, 0.5], [0.2, 1]]}}",
     *(f"{LEARNING[1][:-1]}, norm: {{{kind}, placement: pre, {LEARNED}}}}}" for kind in KINDS),
     *(f"{each[:-1]}, residual_scale: 2}}" for each in LEARNING[2:4]),
     "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], b_2: [0.5, 1], residual_scale: 2}",
