@@ -316,9 +316,10 @@ def test_the_roles_of_each_kind() -> None:
 
 
 def of_quantized(*names: str) -> set[str]:
-    """The names of roles of all quantized weights."""
+    """The names of roles of all quantized weights, those that LoRA leaves frozen among them."""
     weights = (*(f"W_{of}" for of in "QKVO123"), "unembedding.W_U")
-    return {f"{matrix}.{name}" for matrix in weights for name in names}
+    frozen = [f"{matrix}.frozen" for matrix in weights]
+    return {f"{matrix}.{name}" for matrix in (*weights, *frozen) for name in names}
 
 
 INSIDE_A_NORM = (

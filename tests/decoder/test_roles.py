@@ -357,7 +357,8 @@ LEARNING = (
     f"attention: {{heads: [{WIDE}, {WIDE}], {ROOT}}}",
     f"attention: {{heads: [{WIDE}, {WIDE}], {CENTERED}}}",
     # Experts that read the same vectors, beside one for all tokens.
-    f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}], shared: {EXPERT}, "
+    f"ffn: {{router: [[1, -1], [0, 1]], router_bias: [0, 1], experts: [{EXPERT}, {EXPERT}], "
+    f"shared: {EXPERT}, "
     "shared_gate: [[1], [0.5]]}",
     f"ffn: {{router: [[1, -1], [0, 1]], top: 1, normalize: false, experts: [{EXPERT}, {EXPERT}]}}",
     f"ffn: {{router: [[1, -1], [0, 1]], experts: [{EXPERT}, {EXPERT}]}}}}]\nsoftmax: shifted\n#",
