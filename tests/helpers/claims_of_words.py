@@ -121,7 +121,10 @@ def is_named(at: Judge, said: Said, largest: str, adds: float) -> None:
     if not HEAD.fullmatch(largest):
         assert not said["share"]
         return
-    weights = at.values[largest.replace("output", "weights")]
+    weights = at.values.get(largest.replace("output", "weights"))
+    if weights is None:  # a head with a state
+        assert not said["share"]
+        return
     data = weights["data"][at.followed - len(at.tokens)]
     shown = sorted(map(exact, weights["printed"][at.followed - len(at.tokens)]))
     assert bool(said["share"]) == (len(shown) > 1 and shown[-1] > shown[-2])

@@ -36,7 +36,8 @@ class MixtureOfExperts(SubLayer):
     router: Annotated[Matrix, Shape(("width", "experts"))] = described(
         "Router weights: one row per feature, one column per expert.", "[[1, -1], [0, 1]]"
     )
-    router_bias: Annotated[Row | None, Shape(("experts",))] = described(
+    # No size of dimensions has this name, so that a decoder by its dimensions has no such bias.
+    router_bias: Annotated[Row | None, Shape(("routes",))] = described(
         "Bias of the router, one number per expert (gpt-oss).", "[0, 0.5]", None
     )
     top: fields.Count = described(
