@@ -377,7 +377,7 @@ SUM_STEP = StepKind(
         "at the embeddings with positions", summed_at("each embedding with its position")
     ),
     sign=_input_sign,
-    short="embeddings + positions",
+    short="sum with positions",
     reasons=_why_added,
 )
 
