@@ -193,14 +193,13 @@ def _renamed(expected: Sequence[str], tensors: Mapping[str, Tensor]) -> str | No
 def _missing(
     expected: Mapping[str, ExpectedTensor], tensors: Mapping[str, Tensor], file: str
 ) -> Iterator[Problem]:
-    told = set[str]()
+    firsts: dict[str, ExpectedTensor] = {}
     for name, each in expected.items():
-        whole = whole_name(name)
-        if name in tensors or whole in told:
-            continue
-        told.add(whole)
+        if name not in tensors:
+            firsts.setdefault(whole_name(name), each)
+    for whole, each in firsts.items():
         message = f"missing, expected {written_shape(each.stored)}: {each.address}"
-        if name != whole:
+        if each.name != whole:
             message = f"missing; it has {each.address}, and those of the other experts"
         yield Problem(message, file, address=whole)
 
