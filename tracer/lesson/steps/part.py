@@ -57,6 +57,8 @@ class LessonPart:
     memory: Callable[[Scenario], Sentence | None] | None = None
     """Returns what a text of shapes says about the memory of a scenario."""
     sizes_at_a_glance: tuple[NamedSize, ...] = ()
+    in_code: Mapping[str, str] = field(default_factory=dict)
+    """Names of its values in code, by the end of their addresses, if these make no short names."""
     names: Mapping[Role, str] = field(default_factory=dict)
     """What texts of sizes call what has one of its roles, or what causes it."""
     cached: Mapping[Role, str] = field(default_factory=dict)
