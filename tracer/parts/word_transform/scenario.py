@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import GetPydanticSchema
 from pydantic_core.core_schema import literal_schema
 
+from tracer.checkpoints.architecture import Architecture
 from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario.expected import Known
 from tracer.scenario.fields import Frozen, Matrix, OrNone, Row, Shape, described
@@ -65,10 +67,19 @@ def read(unembedding: Any) -> str | None:
     return f"unembedding.transform.{'norm' if own.norm else 'activation'}"
 
 
+def trained(architecture: Architecture, norm: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The transform of a checkpoint, without its numbers."""
+    if architecture.transform is None:
+        return {}
+    own = Normalization.model_construct(**norm)
+    return {"transform": Transform.model_construct(activation=architecture.transform, norm=own)}
+
+
 PART = ScenarioPart(
     keys={"Unembedding": UnembeddingKeys},
     unembedding=check,
     reads=read,
+    trained={"Unembedding": trained},
     variants=(
         ("without the transform before W_U", UnembeddingKeys, lambda _: {"transform": None}),
         ("without b_M", Transform, lambda _: {"b_M": None}),
