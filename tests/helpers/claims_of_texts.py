@@ -307,9 +307,9 @@ def ids(at: Judge, said: Said) -> None:
     by_word = is_drawn or (isinstance(table, dict) and {*at.tokens} <= {*map(str, table)})
     if is_drawn:
         read = (each["tokens"] for each in at.spec.get("training", ()))
-        start = at.spec.get("generation", {}).get("start", ())
-        start = start.split() if isinstance(start, str) else start
-        texts = (at.tokens, at.spec.get("vocabulary", ()), start, *at.spec.get("batch", ()), *read)
+        start, end = (at.spec.get("generation", {}).get(key, ()) for key in ("start", "end"))
+        ends = [[each] if isinstance(each, str) else each for each in (start, end)]
+        texts = (at.tokens, at.spec.get("vocabulary", ()), *at.spec.get("batch", ()), *read, *ends)
         table = {word for words in texts for word in words}
     rows = len(table) if by_word else math.inf
     few = max(map(int, found)) > rows
