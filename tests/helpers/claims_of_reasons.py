@@ -526,7 +526,7 @@ def of_columns(at: Judge, said: Said) -> None:
     assert row.data[row.labels.index(said["word"])] >= max(row.data) - NOISE
     transform = unembedding.get("transform")
     of_transform = "y_M" if transform and transform.get("norm", "none") != "none" else "a_M"
-    assert said["read"] == (of_transform if transform else "the decoder's output")
+    assert said["read"] == (of_transform if transform else "the model's output")
     cap = "soft cap" if "softcap" in unembedding else None
     assert said["before"] == ("division" if "scale" in unembedding else cap)
 
@@ -794,7 +794,7 @@ CLAIMS: dict[str, Check] = {
     "The variance, the mean of the squares:": variance,
     "The sample variance, the sum of the squares divided by their number minus 1:": variance,
     "Each {what:difference, divided by σ|number, divided by the root mean square}[gain:, times [one:1 + ]γ][shift:, plus β]:": divided_by_root,
-    "The logit of “{word:name}”[, before the {before:division|soft cap},] is the dot product of {read:the decoder's output|y_M|a_M} with the column of “{=word}” in W_U[bias:, plus its number in b_U].": of_columns,
+    "The logit of “{word:name}”[, before the {before:division|soft cap},] is the dot product of {read:the model's output|y_M|a_M} with the column of “{=word}” in W_U[bias:, plus its number in b_U].": of_columns,
     "A random number selects the next word according to the probabilities.": sampled,
     "A text that contains only the most probable words often {:.+} less probable words occur, too.": sampled,
     "Only one word is left to draw: every random number selects it.": sampled,

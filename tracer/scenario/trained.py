@@ -249,6 +249,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "contrast": contrast and tuple(words[number] for number in contrast),
         "encoder": encoder,
         "mask": _mask(architecture),
+        "objective": "masked" if architecture.sees_later else "next",
         "softmax": "shifted",
         **_tower(architecture, parameters, lookup, crossed=encoder is not None),
         "vocabulary": words,

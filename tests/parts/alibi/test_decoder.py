@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.traces import traced
 from tracer.decoder.forward import EarlierPasses, trace
 from tracer.decoder.generation import GenerationOptions, generate
@@ -84,8 +85,8 @@ def test_the_text_works_out_slope_and_penalty() -> None:
     assert "0.0625×2" in text
 
 
-@pytest.mark.parametrize("said", ["{alibi: false}", "{alibi: true, rotary: {}}"])
-def test_one_kind_of_positions_is_expected(said: str) -> None:
-    ran = run("run", "-", stdin=far(2).replace("{alibi: true}", said))
-    assert ran.exit_code == 2
-    assert "expected one of sinusoidal, table, rotary, alibi: true or relative_bias" in ran.stderr
+KINDS = "expected one of sinusoidal, table, rotary, alibi: true or relative_bias"
+
+test_one_kind_of_positions_is_expected = refusals_of(
+    "alibi: true", far(2), {"alibi: false": KINDS, "alibi: true, rotary: {}": KINDS}
+)

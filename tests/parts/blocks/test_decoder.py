@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.helpers import learning
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
 from tests.helpers.every_part import every_part
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.traces import traced
 from tracer.decoder.forward import EarlierPasses, Trace, trace
 from tracer.parts.blocks.decoder import BLOCKS_OUTPUT, split
@@ -139,22 +140,22 @@ def test_an_encoders_keys_are_split() -> None:
     assert_same_with_and_without(ran)
 
 
-@pytest.mark.parametrize(("text", "place", "keys"), [
-    (board(blocks=4), "attention", 3),
-    (board(blocks=4000), "attention", 3),
-    (CROSSED.replace("blocks: 3", "blocks: 4"), "cross_attention", 3),
-])  # fmt: skip
-def test_more_blocks_than_keys_are_refused(text: str, place: str, keys: int) -> None:
-    ran = run("run", "-", stdin=text)
-    assert ran.exit_code == 2
-    expected = f"layer1.{place}.blocks: expected at most {keys}, as many as there are keys, got 4"
-    assert expected in ran.stderr
+AT_MOST = "attention.blocks: expected at most 3, as many as there are keys, got 4"
 
-
-@pytest.mark.parametrize("blocks", ["0", "1.5", "many"])
-def test_a_whole_number_of_blocks_is_expected(blocks: str) -> None:
-    ran = run("run", "-", stdin=board().replace("blocks: 2", f"blocks: {blocks}"))
-    assert ran.exit_code == 2 and "layer1.attention.blocks: expected" in ran.stderr
+test_what_does_not_fit = refusals_of(
+    "blocks: 2",
+    board(),
+    {
+        "blocks: 4": f"layer1.{AT_MOST}",
+        "blocks: 4000": f"layer1.{AT_MOST}",
+        "blocks: 0": "layer1.attention.blocks: expected",
+        "blocks: 1.5": "layer1.attention.blocks: expected",
+        "blocks: many": "layer1.attention.blocks: expected",
+    },
+)
+test_more_blocks_than_keys_of_an_encoder = refusals_of(
+    "blocks: 3", CROSSED, {"blocks: 4": f"layer1.cross_{AT_MOST}"}
+)
 
 
 def test_gradients_are_those_without_blocks() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from tests.helpers.command import printed, run
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.small_scenario import problems
+from tests.helpers.small_scenario import END, SMALL
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.training import TrainingOptions, train
@@ -130,13 +131,12 @@ MISFITS = {
 }
 
 
-@pytest.mark.parametrize("written", MISFITS)
-def test_what_does_not_fit_is_refused(written: str) -> None:
-    own = "W_1: [[1], [2]]\n      W_2: [[1, 2]]\n"
-    experts = "experts: [{W_1: [[1], [2]], W_2: [[1, 2]]}, {W_1: [[1], [2]], W_2: [[1, 2]]}]"
-    written_ffn = f"{{{written}, {experts}}}\n"
-    found = problems((f"    ffn:\n      {own}", f"    ffn: {written_ffn}"))
-    assert any(MISFITS[written] in problem for problem in found), found
+OWN = f"    ffn:\n      W_1: [[1], [2]]\n{END}"
+EXPERTS = "experts: [{W_1: [[1], [2]], W_2: [[1, 2]]}, {W_1: [[1], [2]], W_2: [[1, 2]]}]"
+
+test_what_does_not_fit = refusals_of(
+    OWN, SMALL, {f"    ffn: {{{keys}, {EXPERTS}}}\n": told for keys, told in MISFITS.items()}
+)
 
 
 LORA = "W_1: {frozen: [[1, 0], [0, 1]], A: [[1], [2]], B: [[0.5, -1]], alpha: 2}"

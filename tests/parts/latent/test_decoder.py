@@ -13,7 +13,8 @@ import pytest
 from tests.decoder.test_forward import assert_is_computed
 from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
-from tests.helpers.command import printed, problems, run
+from tests.helpers.command import printed
+from tests.helpers.part_tests import refusals
 from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
@@ -151,7 +152,9 @@ LATENT = "    latent: {W_DKV: [[1], [2]], W_KR: [[1, 0], [0, 1]]}\n"
 ROTARY = "positions: {rotary: {base: 100}}\n"
 
 
-@pytest.mark.parametrize(("old", "new", "line", "message"), [
+# fmt: off
+test_what_does_not_fit = refusals(
+    SMALL,
     ("W_DKV: [[1], [2]]", "W_DKV: [[1], [2], [3]]", 7, "layer1.attention.latent.W_DKV: "),
     ("W_KR: [[1, 0], [0, 1]]", "W_KR: [[1, 0]]", 7, "layer1.attention.latent.W_KR: "),
     ("W_KR: [[1, 0], [0, 1]]", "W_KR: [[1], [0]]", 9, "head1.W_QR: 2 columns, expected 1"),
@@ -170,17 +173,8 @@ ROTARY = "positions: {rotary: {base: 100}}\n"
     (SMALL[SMALL.index("    - {W_Q"):],
      "    - {Q: [[1], [2]], K: [[1], [1]], V: [[1, 0], [0, 1]]}\n", 9,
      "head1.Q: typed queries, keys and values, and latent: "),
-])  # fmt: skip
-def test_what_does_not_fit(old: str, new: str, line: int, message: str) -> None:
-    assert old in SMALL
-    ran = run("run", "-", stdin=SMALL.replace(old, new, 1))
-    assert ran.exit_code == 2, ran.stderr
-    found = problems(ran)
-    assert any(f":{line}:" in each and message in each for each in found), found
-
-
-def test_the_small_scenario_is_valid() -> None:
-    assert run("run", "-", stdin=SMALL).exit_code == 0
+)
+# fmt: on
 
 
 def test_a_cache_of_the_encoders_tokens() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
+from tests.helpers.part_tests import texts
 from tests.helpers.scenario_yaml import to_yaml
 from tests.lesson.test_every_claim import wrong
 from tests.parts.latent.test_decoder import drawn
@@ -23,21 +24,16 @@ def joined(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("words", [
-    ("run", "-", "--vary", "1"),
-    ("tutorial", "-", "--format", "markdown"),
-    ("tutorial", "-", "--format", "latex", "--standalone"),
-    ("tutorial", "-", "--train", "--blanks"),
-    ("lens", "-"),
-    ("steps", "-"),
-    ("run", "-", "--format", "json"),
-    ("why", "layer1.attention.head1.scores[b,a]", "-s", "-"),
-    ("value", "layer1.attention.latent[b,1]", "-s", "-"),
-    ("attribute", "logits[b,a]", "-s", "-"),
-])  # fmt: skip
-@pytest.mark.parametrize("scenario", [PLAIN, ROTARY], ids=["plain", "rotary"])
-def test_every_text_is_written(words: tuple[str, ...], scenario: str) -> None:
-    assert printed(*words, stdin=scenario)
+test_every_text_is_written = texts(
+    {"plain": PLAIN, "rotary": ROTARY},
+    "tutorial - --format markdown",
+    "lens -",
+    "steps -",
+    "run - --format json",
+    "why layer1.attention.head1.scores[b,a] -s -",
+    "value layer1.attention.latent[b,1] -s -",
+    "attribute logits[b,a] -s -",
+)
 
 
 @pytest.mark.parametrize("scenario", [PLAIN, ROTARY], ids=["plain", "rotary"])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.helpers.command import printed, problems, run
+from tests.helpers.command import printed, run
 from tests.helpers.every_part import ADAPTED
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.training import TrainingOptions, train
@@ -138,42 +139,34 @@ def test_the_bundled_scenario_learns_in_one_step() -> None:
         assert first[f"gradient.{address}.B"].numbers.any()
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("frozen: [[1, 0], [0.5, 1]], A: [[1], [2], [3]], B: [[0, 0]], alpha: 2",
-         f"{W_Q}.A: 3 rows, expected 2 (as many as frozen has)"),
-        ("frozen: [[1, 0], [0.5, 1]], A: [[1], [2]], B: [[0, 0], [0, 0]], alpha: 2",
-         f"{W_Q}.B: 2 rows, expected 1 (one per column of A)"),
-        ("frozen: [[1, 0], [0.5, 1]], A: [[1], [2]], B: [[0, 0, 0]], alpha: 2",
-         f"{W_Q}.B row 1: 3 columns, expected 2 (as many as frozen has)"),
-        ("frozen: [[1, 0], [0.5, 1]], A: [[1], [2]], B: [[0, 0]]",
-         f"{W_Q}.alpha: missing, expected alpha: 2"),
-        ("frozen: [[1, 0], [0.5, 1]], A: [[1], [2]], B: [[0, 0]], alpha: 0",
-         f"{W_Q}.alpha: expected more than 0, got '0'"),
-        ("A: [[1], [2]], B: [[0, 0]], alpha: 2", f"{W_Q}.frozen: missing, expected frozen: "),
-        ("frozen: [[1, 0], [0.5, 1]], A: [[1], [2]], B: [[0, 0]], alpha: 2, rate: 1",
-         f"{W_Q}.rate: unknown key"),
-        ("frozen: [[1, 0], [0.5, 1]], A: {random: {}}, B: {random: {}}, alpha: 2",
-         f"{W_Q}.A: how many columns? expected {{random: {{columns: 2}}}}"),
-        ("frozn: [[1, 0], [0.5, 1]]", f"{W_Q}: expected a list of rows, identity"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_refused(said: str, told: str) -> None:
-    line = next(line for line in ADAPTED.split("\n") if "W_Q" in line)
-    text = ADAPTED.replace(line.partition("W_Q: ")[2], f"{{{said}}}")
-    ran = run("run", "-", stdin=text)
-    assert ran.exit_code == 2
-    assert any(told in problem for problem in problems(ran)), ran.stderr
+OF_W_Q = ADAPTED.partition("W_Q: ")[2].partition("\n")[0]
+
+F, A, B = "frozen: [[1, 0], [0.5, 1]]", "A: [[1], [2]]", "B: [[0, 0]]"
+MISFITS = {
+    f"{F}, A: [[1], [2], [3]], {B}, alpha: 2": ".A: 3 rows, expected 2 (as many as frozen has)",
+    f"{F}, {A}, B: [[0, 0], [0, 0]], alpha: 2": ".B: 2 rows, expected 1 (one per column of A)",
+    f"{F}, {A}, B: [[0, 0, 0]], alpha: 2": ".B row 1: 3 columns, expected 2 (as many as frozen has",
+    f"{F}, {A}, {B}": ".alpha: missing, expected alpha: 2",
+    f"{F}, {A}, {B}, alpha: 0": ".alpha: expected more than 0, got '0'",
+    f"{A}, {B}, alpha: 2": ".frozen: missing, expected frozen: ",
+    f"{F}, {A}, {B}, alpha: 2, rate: 1": ".rate: unknown key",
+    f"{F}, A: {{random: {{}}}}, B: {{random: {{}}}}, alpha: 2": (
+        ".A: how many columns? expected {random: {columns: 2}}"
+    ),
+    "frozn: [[1, 0], [0.5, 1]]": ": expected a list of rows, identity",
+}
+
+test_what_does_not_fit = refusals_of(
+    OF_W_Q, ADAPTED, {f"{{{keys}}}": f"{W_Q}{told}" for keys, told in MISFITS.items()}
+)
 
 
 def test_short_forms_have_the_sizes_of_the_frozen_weights() -> None:
-    line = next(line for line in ADAPTED.split("\n") if "W_Q" in line)
     random = "{random: {columns: 3}}"
     forms = f"{{frozen: identity, A: {random}, B: {{random: {{seed: 2}}}}, alpha: 3}}"
-    found = traced(ADAPTED.replace(line.partition("W_Q: ")[2], forms))
+    found = traced(ADAPTED.replace(OF_W_Q, forms))
     assert found[f"{W_Q}.A"].shape == (2, 3) and found[f"{W_Q}.B"].shape == (3, 2)
     turned = "{frozen: {transposed: [[1, 0.5], [0, 1]]}, A: {random: {}}, B: [[1, 2]], alpha: 3}"
-    found = traced(ADAPTED.replace(line.partition("W_Q: ")[2], turned))
+    found = traced(ADAPTED.replace(OF_W_Q, turned))
     assert found[f"{W_Q}.frozen"].numbers.tolist() == [[1, 0], [Decimal("0.5"), 1]]
     assert found[f"{W_Q}.A"].shape == (2, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,16 @@ import yaml
 from numpy.testing import assert_allclose
 
 from tests.check.test_against import against
-from tests.helpers.command import printed, problems, run
-from tests.helpers.evaluated import RUNNER, Compared, compare
+from tests.helpers.command import printed
 from tests.helpers.every_part import QLORA as SPEC
-from tests.helpers.programs import differences
+from tests.helpers.part_tests import CARRIES, in_carry, page_edits, programs, refusals
 from tests.helpers.quantized import dequantized
 from tests.helpers.reference import reference
-from tests.helpers.script_in_node import needs_node, running
 from tests.helpers.traces import traced
 from tests.helpers.truth import false_equations
 from tests.lesson.test_every_claim import wrong
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.training import TrainingOptions, train
-from tracer.lesson.code.library import Library
 from tracer.scenario.loading import parse
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.parts import frozen_weights, learned
@@ -33,7 +29,6 @@ from tracer.scenario.writer import written
 
 HEAD = "layer1.attention.head1"
 QUANTIZED = (f"{HEAD}.W_Q", f"{HEAD}.W_K", "unembedding.W_U")
-CARRIES = ("line", "step", "never")
 
 
 def typed(address: str) -> dict[str, Any]:
@@ -41,10 +36,6 @@ def typed(address: str) -> dict[str, Any]:
     if address == "unembedding.W_U":
         return dict(spec["unembedding"]["W_U"])
     return dict(spec["layers"][0]["attention"]["heads"][0][address.rpartition(".")[2]])
-
-
-def in_mode(carry: str) -> str:
-    return SPEC.replace("never", carry)
 
 
 @pytest.mark.parametrize("address", QUANTIZED)
@@ -93,7 +84,7 @@ def test_gradients_are_central_differences(name: str) -> None:
 
 @pytest.mark.parametrize("carry", CARRIES)
 def test_lines_and_sentences_are_true(carry: str) -> None:
-    text = in_mode(carry)
+    text = in_carry(carry, SPEC)
     shown = printed("run", "-", "--detail", "full", stdin=text)
     assert false_equations(shown) == []
     assert "Only the frozen weights are quantized, as in QLoRA; A_Q and B_Q are not." in shown
@@ -109,21 +100,8 @@ def test_sizes_count_the_frozen_weights() -> None:
     assert "they take 22 bytes in place of 32 as float16: 11 bits per weight." in shown
 
 
-@needs_node
-@pytest.mark.parametrize("carry", CARRIES)
-def test_a_page_computes_what_the_program_computes(carry: str) -> None:
-    found = Compared()
-    with running(RUNNER) as script:
-        compare(script, in_mode(carry), random.Random(carry), 4, found)
-    assert found.states == 5 and found.faults == []
-
-
-@pytest.mark.parametrize("library", list(Library))
-@pytest.mark.parametrize("carry", CARRIES)
-def test_the_code_prints_the_same_numbers(carry: str, library: Library) -> None:
-    if library is Library.PYTORCH:
-        pytest.importorskip("torch")
-    assert list(differences(traced(in_mode(carry)), library)) == []
+test_edits_of_a_page = page_edits({carry: in_carry(carry, SPEC) for carry in CARRIES}, 4)
+test_programs_compute_the_numbers = programs({"QLoRA": SPEC})
 
 
 def test_lora_is_compared_with_its_quantized_self() -> None:
@@ -145,7 +123,9 @@ def test_a_program_without_quantization_is_recognized(tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["cause"]["variant"] == "without quantization"
 
 
-@pytest.mark.parametrize(("old", "new", "told"), [
+# fmt: off
+test_what_does_not_fit = refusals(
+    SPEC,
     ("{bits: 4}, of: [[1, 0.2]", "{bits: 4, group: 3}, of: [[1, 0.2]",
      "W_Q.frozen: quantized.group: 3 does not divide the 2 rows"),
     ("of: [[1, 0.2], [0.5, -0.9]]", "of: [[1, 0.2]]", "W_Q.frozen.of: 1 row, expected 2"),
@@ -153,9 +133,5 @@ def test_a_program_without_quantization_is_recognized(tmp_path: Path) -> None:
      "W_Q.frozen.quantized.bits: expected at most 8, got '9'"),
     ("B: [[0.2, -0.4]]", "B: [[0.2]]", "W_Q.B row 1: 1 column, expected 2"),
     (", of: [[1, 0.2], [0.5, -0.9]]}", "}", "W_Q.frozen.of: missing"),
-])  # fmt: skip
-def test_what_does_not_fit_is_refused(old: str, new: str, told: str) -> None:
-    assert old in SPEC
-    ran = run("run", "-", stdin=SPEC.replace(old, new, 1))
-    assert ran.exit_code == 2
-    assert any(told in problem for problem in problems(ran)), ran.stderr
+)
+# fmt: on

@@ -7,11 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
-from tests.helpers.command import problems, run
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.quantized import FOUR_BITS, stored
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
@@ -171,42 +170,43 @@ def test_the_gradient_of_the_input_passes_through_the_quantized_weights() -> Non
     assert (found[W].array != found[f"{W}.of"].array).any()
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        ("quantized: {bits: 9}, of: [[1], [2]]",
-         "W_1.quantized.bits: expected at most 8, got '9'"),
-        ("quantized: {bits: 1}, of: [[1], [2]]",
-         "W_1.quantized.bits: expected at least 2, got '1'"),
-        ("quantized: {group: 3}, of: [[1], [2]]",
-         "W_1: quantized.group: 3 does not divide the 2 rows"),
-        ("quantized: {group: all}, of: [[1], [2]]",
-         "W_1.quantized.group: expected tensor, row, column or a number of weights, such as "
-         "group: 4, got 'all'"),
-        ("quantized: {group: 0}, of: [[1], [2]]",
-         "W_1.quantized.group: expected at least 1, got '0'"),
-        ("quantized: {kind: mxfp4, bits: 8}, of: [[1], [2]]",
-         "W_1.quantized: mxfp4 has 4 bits, got bits: 8"),
-        ("quantized: {kind: mxfp4, zero_point: true}, of: [[1], [2]]",
-         "W_1.quantized: mxfp4 has no zero point, expected zero_point: false"),
-        ("quantized: {kind: mxfp4, group: row}, of: [[1], [2]]",
-         "W_1.quantized: mxfp4 has blocks, expected group: 32 or another number, got row"),
-        ("quantized: {kind: int8}, of: [[1], [2]]",
-         "W_1.quantized.kind: expected integers or mxfp4, got 'int8'"),
-        ("quantized: {bits: 4}", "W_1.of: missing, expected of: "),
-        ("of: [[1], [2]]", "W_1.quantized: missing, expected quantized: "),
-        ("quantized: {bits: 4}, of: [[1], [2], [3]]", "W_1.of: 3 rows, expected 2"),
-        ("quantized: {bits: 4}, of: [[1], [2]], zeros: 1", "W_1.zeros: unknown key"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_refused(typed: str, told: str) -> None:
-    spec = scenario({"quantized": {}, "of": [["1"], ["2"]]})
-    text = to_yaml(spec)
-    start = text.index("W_1:")
-    text = f"{text[:start]}W_1: {{{typed}}}\n{text[text.index('      W_2') :]}"
-    ran = run("run", "-", stdin=text)
-    assert ran.exit_code == 2
-    assert any(told in problem for problem in problems(ran)), ran.stderr
+OF_W_1 = "{quantized: {bits: 4}, of: [[1], [2]]}"
+VALID = f"""\
+tokens: [a]
+embeddings: {{a: [1, 1]}}
+layers: [{{ffn: {{W_1: {OF_W_1}, W_2: [[1, 1]]}}}}]
+"""
+
+SETTINGS_THAT_DO_NOT_FIT = {
+    "bits: 9": ".bits: expected at most 8, got '9'",
+    "bits: 1": ".bits: expected at least 2, got '1'",
+    "group: all": (
+        ".group: expected tensor, row, column or a number of weights, such as group: 4, got 'all'"
+    ),
+    "group: 0": ".group: expected at least 1, got '0'",
+    "kind: mxfp4, bits: 8": ": mxfp4 has 4 bits, got bits: 8",
+    "kind: mxfp4, zero_point: true": ": mxfp4 has no zero point, expected zero_point: false",
+    "kind: mxfp4, group: row": (
+        ": mxfp4 has blocks, expected group: 32 or another number, got row"
+    ),
+    "kind: int8": ".kind: expected integers or mxfp4, got 'int8'",
+}
+
+test_what_does_not_fit = refusals_of(
+    OF_W_1,
+    VALID,
+    {
+        **{
+            f"{{quantized: {{{keys}}}, of: [[1], [2]]}}": f"W_1.quantized{told}"
+            for keys, told in SETTINGS_THAT_DO_NOT_FIT.items()
+        },
+        "{quantized: {group: 3}, of: [[1], [2]]}": "W_1: quantized.group: 3 does not divide the 2",
+        "{quantized: {bits: 4}}": "W_1.of: missing, expected of: ",
+        "{of: [[1], [2]]}": "W_1.quantized: missing, expected quantized: ",
+        "{quantized: {bits: 4}, of: [[1], [2], [3]]}": "W_1.of: 3 rows, expected 2",
+        "{quantized: {bits: 4}, of: [[1], [2]], zeros: 1}": "W_1.zeros: unknown key",
+    },
+)
 
 
 def test_given_values_take_the_place_of_each_part() -> None:

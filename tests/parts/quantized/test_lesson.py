@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,10 @@ from numpy.testing import assert_allclose
 
 from tests.helpers import tiny_models
 from tests.helpers.command import printed, run
-from tests.helpers.evaluated import RUNNER, Compared, compare
 from tests.helpers.every_part import ADAPTED
-from tests.helpers.script_in_node import needs_node, running
+from tests.helpers.part_tests import CARRIES, in_carry, page_edits, programs, texts
 from tests.helpers.traces import traced
 from tests.helpers.truth import false_equations, needless_equations
-from tracer.lesson.code.library import Library
 from tracer.library import load, trace
 
 EVERY_KIND = """\
@@ -38,17 +35,11 @@ vocabulary: [a, b]
 unembedding: {W_U: {quantized: {bits: 4, group: 2}, of: [[1, 0.3], [0.2, 1]]}}
 targets: [b, a, b]
 """
-CARRIES = ("line", "step", "never")
-"""What the lines of each mode are judged in."""
-
-
-def text(carry: str, more: str = "") -> str:
-    return f"{EVERY_KIND}rounding: {{carry: {carry}{more}}}\n"
 
 
 @pytest.mark.parametrize("carry", CARRIES)
 def test_every_line_is_true(carry: str) -> None:
-    shown = printed("run", "-", "--detail", "full", stdin=text(carry))
+    shown = printed("run", "-", "--detail", "full", stdin=in_carry(carry, EVERY_KIND))
     assert shown.count("round(") > 30 and "E2M1(" in shown and "floor(log2(" in shown
     assert false_equations(shown) == [] and needless_equations(shown) == []
 
@@ -59,16 +50,16 @@ def lines_of(step: str, stdin: str) -> str:
 
 def test_the_ratio_is_shown_and_its_integer() -> None:
     """With a calculator: 0.5 / 0.1429 = 3.499, and 0.9 / 0.1429 = 6.298."""
-    shown = lines_of("quantized_W_Q", text("step"))
+    shown = lines_of("quantized_W_Q", in_carry("step", EVERY_KIND))
     assert "d₀, q₂: round(0.5 / 0.1429) = round(3.499) = 3" in shown
     assert "d₁, q₂: 0.1429×(-6) = -0.8574 ≈ -0.857" in shown
 
 
 def test_a_tie_is_shown_with_the_exact_scale() -> None:
     """0.5 is 3.5 scales of 1 / 7, and 0.6 is 4.5 scales of 2 / 15: both become the even integer."""
-    shown = lines_of("quantized_W_Q", text("never"))
+    shown = lines_of("quantized_W_Q", in_carry("never", EVERY_KIND))
     assert "round(0.5 / (1.000 / 7)) = round(3.5) = 4" in shown
-    shown = lines_of("quantized_W_1", text("never"))
+    shown = lines_of("quantized_W_1", in_carry("never", EVERY_KIND))
     assert "round(0.6 / ((1.000 - (-1.000)) / 15)) + 8)) = max(0, min(15, round(4.5) + 8))" in shown
 
 
@@ -84,7 +75,7 @@ layers: [{ffn: {W_1: {quantized: {bits: 4}, of: [[7, 2.5004]]}, W_2: [[1], [1]]}
 
 
 def test_a_group_of_zeros_has_no_lines() -> None:
-    shown = printed("step", "quantized_W_2", "-s", "-", stdin=text("step"))
+    shown = printed("step", "quantized_W_2", "-s", "-", stdin=in_carry("step", EVERY_KIND))
     assert "h₁, d₁: round" not in shown and "h₁, d₀: round(1 / 0.1429)" in shown
     assert "h₁, d₁: 0×0" not in shown and "h₁, d₁: 0 - 0" not in " ".join(shown.split())
 
@@ -120,25 +111,11 @@ layers:
     assert "128 weights of 4 bits, with 8 bits for each scale, take 544 bits: 4.25 bits" in shown
 
 
-@needs_node
-@pytest.mark.parametrize("carry", CARRIES)
-def test_a_page_computes_what_the_program_computes(carry: str) -> None:
-    found = Compared()
-    with running(RUNNER) as script:
-        compare(script, text(carry), random.Random(carry), 12, found)
-        coarse = text("line", ", decimals: 1, digits: {'*.scale': 1}")
-        compare(script, coarse, random.Random(carry), 4, found)
-    assert found.states == 18 and found.faults == []
+COARSE = f"{EVERY_KIND}rounding: {{carry: line, decimals: 1, digits: {{'*.scale': 1}}}}\n"
 
-
-@pytest.mark.parametrize("library", list(Library))
-@pytest.mark.parametrize("carry", CARRIES)
-def test_the_code_prints_the_same_numbers(carry: str, library: Library) -> None:
-    from tests.helpers.programs import differences
-
-    if library is Library.PYTORCH:
-        pytest.importorskip("torch")
-    assert list(differences(traced(text(carry)), library)) == []
+test_edits_of_a_page = page_edits({carry: in_carry(carry, EVERY_KIND) for carry in CARRIES}, 12)
+test_edits_of_a_page_with_few_digits = page_edits({"coarse": COARSE}, 12)
+test_programs_compute_the_numbers = programs({"every kind": EVERY_KIND})
 
 
 def test_a_scenario_is_compared_with_its_quantized_self() -> None:
@@ -173,26 +150,24 @@ def test_a_group_that_does_not_fit_a_checkpoint_is_refused(tmp_path: Path) -> No
 BIASED = EVERY_KIND.replace("[0.2, 1]]}}\n", "[0.2, 1]]}, b_U: [0.5, 0]}\n")
 
 
-@pytest.mark.parametrize("words", [
-    ("run", "-", "--vary", "1"),
-    ("tutorial", "-", "--format", "markdown"),
-    ("tutorial", "-", "--format", "latex", "--standalone"),
-    ("tutorial", "-", "--train", "--blanks"),
-    ("lens", "-"),
-    ("steps", "-", "--names"),
-    ("why", "layer1.attention.head1.W_Q[1,1]", "-s", "-"),
-    ("value", "unembedding.W_U.integers[1,1]", "-s", "-"),
-    ("attribute", "logits[b,a]", "-s", "-"),
-    ("attribute", "layer1.attention.head1.scores[b,a]", "-s", "-"),
-    ("compare", "-", "--train", "--steps", "2"),
-])  # fmt: skip
-@pytest.mark.parametrize(
-    "scenario", [EVERY_KIND, BIASED, ADAPTED], ids=["quantized", "b_U", "LoRA"]
+COMMANDS = (
+    "tutorial - --format markdown",
+    "lens -",
+    "steps - --names",
+    "why layer1.attention.head1.W_Q[1,1] -s -",
+    "attribute logits[b,a] -s -",
+    "attribute layer1.attention.head1.scores[b,a] -s -",
+    "compare - --train --steps 2",
 )
-def test_every_text_is_written(words: tuple[str, ...], scenario: str) -> None:
-    if scenario is ADAPTED and words[0] == "value":
-        words = ("value", "unembedding.W_U.frozen[1,1]", "-s", "-")
-    assert printed(*words, stdin=scenario)
+
+test_every_text_is_written = texts(
+    {"quantized": EVERY_KIND, "b_U": BIASED},
+    *COMMANDS,
+    "value unembedding.W_U.integers[1,1] -s -",
+)
+test_every_text_of_lora_is_written = texts(
+    {"LoRA": ADAPTED}, *COMMANDS, "value unembedding.W_U.frozen[1,1] -s -"
+)
 
 
 @pytest.mark.parametrize("scenario", [BIASED, ADAPTED], ids=["quantized", "LoRA"])

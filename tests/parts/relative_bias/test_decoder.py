@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed, run
+from tests.helpers.part_tests import refusals
 from tests.helpers.traces import traced
 from tracer.decoder.forward import EarlierPasses, PassOptions, trace
 from tracer.decoder.generation import GenerationOptions, generate
@@ -217,34 +218,28 @@ def test_a_table_is_a_parameter() -> None:
 KEYS = "positions: {relative_bias: {"
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
+# fmt: off
+test_what_does_not_fit = refusals(
+    BIASED,
     ("max_distance: 8", "max_distance: 2", "max_distance: 2, expected more than 2"),
     ("max_distance: 8", "buckets: 5", "table: 4 rows, expected 5 (one per bucket)"),
     ("max_distance: 8", "buckets: 1", "buckets: 1 bucket, expected at least 2"),
     (TABLE, "[[1], [2], [3]]", "table: 1 column, expected 2 (one per head)"),
     (TABLE, "{random: {}}", "how many buckets? expected buckets: 32"),
-    (TABLE, "[[1, 2], [3, 4], [5, 6]]", ""),
     (f"max_distance: 8, table: {TABLE}", "max_distance: 8", "table: missing"),
     ("relative_bias:", "rotary: {}, relative_bias:", "expected one of sinusoidal, table, rotary"),
     ("relative_bias:", "alibi: true, relative_bias:", "expected one of sinusoidal, table, rotary"),
     ("max_distance", "bidirectional: maybe, max_distance", "bidirectional"),
-])  # fmt: skip
-def test_what_does_not_fit(old: str, new: str, message: str) -> None:
-    assert old in BIASED
-    ran = run("run", "-", stdin=BIASED.replace(old, new))
-    assert ran.exit_code == (2 if message else 0)
-    assert message in " ".join(ran.stderr.split())
+    ("- *layer", "- attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}",
+     "layer2.attention.heads: 1 head, expected 2"),
+)
+test_both_directions_need_pairs_of_buckets = refusals(
+    f"{BIASED}mask: none\n",
+    (TABLE, "[[1, 2], [3, 4], [5, 6]]", "expected an even number, at least 4"),
+    (TABLE, "[[1, 2], [3, 4]]", "expected an even number, at least 4"),
+)
+# fmt: on
 
 
-@pytest.mark.parametrize("rows", ["[[1, 2], [3, 4], [5, 6]]", "[[1, 2], [3, 4]]"])
-def test_both_directions_need_pairs_of_buckets(rows: str) -> None:
-    ran = run("run", "-", stdin=BIASED.replace(TABLE, rows) + "mask: none\n")
-    assert ran.exit_code == 2
-    assert "expected an even number, at least 4" in " ".join(ran.stderr.split())
-
-
-def test_all_layers_have_as_many_heads() -> None:
-    other = "- attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}"
-    ran = run("run", "-", stdin=BIASED.replace("- *layer", other))
-    assert ran.exit_code == 2
-    assert "layer2.attention.heads: 1 head, expected 2" in " ".join(ran.stderr.split())
+def test_one_direction_has_any_number_of_buckets() -> None:
+    assert run("run", "-", stdin=BIASED.replace(TABLE, "[[1, 2], [3, 4], [5, 6]]")).exit_code == 0

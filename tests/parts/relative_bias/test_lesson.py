@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -13,50 +12,34 @@ import yaml
 from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed, run
-from tests.helpers.evaluated import RUNNER, Compared, compare
-from tests.helpers.programs import differences
-from tests.helpers.script_in_node import needs_node, running
+from tests.helpers.part_tests import CARRIES, in_carry, page_edits, programs, texts
 from tests.helpers.traces import traced
 from tests.helpers.truth import false_equations
 from tests.lesson.test_every_claim import wrong
 from tests.parts.relative_bias.test_decoder import BIASED
-from tracer.lesson.code.library import Library
 
 HEAD = "layer1.attention.head1"
-CARRIES = ("line", "step", "never")
 SEES_LATER = f"{BIASED}mask: none\n"
-
-
-def in_mode(carry: str, text: str = BIASED) -> str:
-    return text.replace("carry: never", f"carry: {carry}")
+IN_MODES = {"line": BIASED, "step": SEES_LATER, "never": BIASED}
 
 
 def joined(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("words", [
-    ("run", "-", "--vary", "1"),
-    ("tutorial", "-", "--format", "markdown"),
-    ("tutorial", "-", "--format", "latex", "--standalone"),
-    ("tutorial", "-", "--train", "--blanks"),
-    ("lens", "-"),
-    ("steps", "-", "--names"),
-    ("value", "position.bias[1,1]", "-s", "-"),
-    ("attribute", f"{HEAD}.scores[b,a]", "-s", "-"),
-])  # fmt: skip
-def test_every_text_is_written(words: tuple[str, ...]) -> None:
-    assert printed(*words, stdin=BIASED)
-
-
-EACH = pytest.mark.parametrize(
-    ("carry", "text"), [("line", BIASED), ("step", SEES_LATER), ("never", BIASED)], ids=CARRIES
+test_every_text_is_written = texts(
+    {"causal": BIASED},
+    "tutorial - --format markdown",
+    "lens -",
+    "steps - --names",
+    "value position.bias[1,1] -s -",
+    f"attribute {HEAD}.scores[b,a] -s -",
 )
 
 
-@EACH
-def test_every_line_and_every_sentence_is_true(carry: str, text: str) -> None:
-    stdin = in_mode(carry, text)
+@pytest.mark.parametrize("carry", CARRIES)
+def test_every_line_and_every_sentence_is_true(carry: str) -> None:
+    stdin = in_carry(carry, IN_MODES[carry])
     shown = printed("run", "-", "--detail", "full", stdin=stdin)
     assert "S_B¹" in shown
     assert false_equations(shown) == []
@@ -96,26 +79,13 @@ def test_a_biased_score_has_no_parts() -> None:
     assert ran.exit_code == 2 and "this value is not a sum of parts" in joined(ran.stderr)
 
 
-@needs_node
-@EACH
-def test_a_page_computes_what_the_program_computes(carry: str, text: str) -> None:
-    found = Compared()
-    with running(RUNNER) as script:
-        compare(script, in_mode(carry, text), random.Random(carry), 5, found)
-    assert found.states == 6 and found.faults == []
+test_edits_of_a_page = page_edits({carry: in_carry(carry, IN_MODES[carry]) for carry in CARRIES})
+test_programs_compute_the_numbers = programs({"causal": BIASED, "no mask": SEES_LATER})
 
 
 def test_a_page_has_the_biases(tmp_path: Path) -> None:
     printed("page", "-", "--output", str(tmp_path / "page.html"), stdin=BIASED)
     assert "by offset" in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("library", list(Library))
-@EACH
-def test_the_code_prints_the_same_numbers(carry: str, text: str, library: Library) -> None:
-    if library is Library.PYTORCH:
-        pytest.importorskip("torch")
-    assert list(differences(traced(in_mode(carry, text)), library)) == []
 
 
 # --- models of PyTorch ---------------------------------------------------------------------------

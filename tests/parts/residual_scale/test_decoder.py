@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from numpy.testing import assert_allclose
 
 from tests.helpers.command import run
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.scaled import SCALED
 from tests.helpers.small_scenario import END, problems
 from tests.helpers.strict_json import document
@@ -20,15 +20,15 @@ def test_the_factor_is_written_as_it_was_typed() -> None:
     assert "residual_scale: 0.25" in written(scenario)
 
 
-@pytest.mark.parametrize(("number", "message"), [
-    ("0", "expected more than 0, got '0'"),
-    ("-3", "expected more than 0, got '-3'"),
-    ("high", "expected a number, such as "),
-])  # fmt: skip
-def test_the_factor_is_a_positive_number(number: str, message: str) -> None:
-    ran = run("run", "-", stdin=SCALED.replace("residual_scale: 0.5", f"residual_scale: {number}"))
-    assert ran.exit_code == 2
-    assert f"residual_scale: {message}" in ran.stderr
+test_the_factor_is_a_positive_number = refusals_of(
+    "residual_scale: 0.5",
+    SCALED,
+    {
+        "residual_scale: 0": "residual_scale: expected more than 0, got '0'",
+        "residual_scale: -3": "residual_scale: expected more than 0, got '-3'",
+        "residual_scale: high": "residual_scale: expected a number, such as ",
+    },
+)
 
 
 def test_a_factor_of_nothing_that_is_added_is_refused() -> None:

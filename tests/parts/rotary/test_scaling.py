@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
 from tests.helpers.continuity import violations
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.readable_digits import unread_digits
 from tests.helpers.rotary_scaling import attention_factor, drawn, frequencies
 from tests.helpers.scenario_yaml import to_yaml
@@ -121,21 +122,21 @@ def test_a_sentence_says_what_a_scaling_does(scaling: str, told: str) -> None:
     assert told in " ".join(text.split())
 
 
-@pytest.mark.parametrize(("scaling", "message"), [
-    ("{kind: yarn, factor: 2}", "yarn needs factor, original_max_position_embeddings"),
-    ("{kind: linear, factor: 2, beta_fast: 3}", "beta_fast does not go with linear"),
-    (YARN.replace("beta_slow: 1", "beta_slow: 9"), "expected beta_slow (default 1) less than"),
-    (LLAMA_3.replace("low_freq_factor: 1", "low_freq_factor: 4"), "expected low_freq_factor less"),
-    (LONGROPE.replace("factor: 4, ", ""), "longrope needs factor or attention_factor"),
-    (LONGROPE.replace("[1, 2, 4, 8]", "[1]"), "long_factor: 1 number, expected 4 (one per pair"),
-    ("{kind: linear, factor: 2}, factors: [1, 1, 1, 1]", "expected either factors or scaling"),
-    (f"{DYNAMIC}, share: 0.25", "one pair is rotated, expected more for dynamic"),
-    ("{kind: proportional}", "kind: expected "),
-])  # fmt: skip
-def test_what_does_not_fit(scaling: str, message: str) -> None:
-    ran = run("run", "-", stdin=START.replace("SCALING", scaling))
-    assert ran.exit_code == 2
-    assert message in ran.stderr
+test_what_does_not_fit = refusals_of(
+    YARN,
+    START.replace("SCALING", YARN),
+    {
+        "{kind: yarn, factor: 2}": "yarn needs factor, original_max_position_embeddings",
+        "{kind: linear, factor: 2, beta_fast: 3}": "beta_fast does not go with linear",
+        YARN.replace("beta_slow: 1", "beta_slow: 9"): "expected beta_slow (default 1) less than",
+        LLAMA_3.replace("factor: 1", "factor: 4"): "expected low_freq_factor less",
+        LONGROPE.replace("factor: 4, ", ""): "longrope needs factor or attention_factor",
+        LONGROPE.replace("[1, 2, 4, 8]", "[1]"): "long_factor: 1 number, expected 4 (one per pair",
+        "{kind: linear, factor: 2}, factors: [1, 1, 1, 1]": "expected either factors or scaling",
+        f"{DYNAMIC}, share: 0.25": "one pair is rotated, expected more for dynamic",
+        "{kind: proportional}": "kind: expected ",
+    },
+)
 
 
 def generated(scaling: str, *, cached: bool) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.helpers.command import run
 from tests.helpers.figures import checked
+from tests.helpers.part_tests import refusals
 from tests.helpers.traces import traced
 
 TURNED = """\
@@ -53,15 +53,13 @@ def test_a_share_of_any_width_is_its_float_rounded_down(width: int) -> None:
         np.testing.assert_allclose(query, rotated(rows, 2 * pairs, 100), atol=1e-12)
 
 
-@pytest.mark.parametrize(("share", "message"), [
-    ("0.25", "4 columns, of which 1 are rotated, expected an even number of them"),
-    ("0.3", "4 columns, of which 1.2 are rotated, expected an even number of them"),
-    ("0", "positions.rotary.share: expected more than 0, got '0'"),
-    ("1.5", "positions.rotary.share: expected at most 1, got '1.5'"),
-    ("0.5, factors: [1, 2]", "positions.rotary.factors: 2 numbers, expected 1 (one per pair"),
-])  # fmt: skip
-def test_a_share_without_pairs_is_refused(share: str, message: str) -> None:
-    text = TURNED.replace("0.5, layout: LAYOUT", share)
-    ran = run("run", "-", stdin=text)
-    assert ran.exit_code == 2
-    assert message in ran.stderr
+PAIRS, TYPED = TURNED.replace("LAYOUT", "pairs"), "0.5, layout: pairs"
+
+test_a_share_without_pairs_is_refused = refusals(
+    PAIRS,
+    (TYPED, "0.25", 6, "4 columns, of which 1 are rotated, expected an even number of them"),
+    (TYPED, "0.3", 6, "4 columns, of which 1.2 are rotated, expected an even number of them"),
+    (TYPED, "0", 3, "positions.rotary.share: expected more than 0, got '0'"),
+    (TYPED, "1.5", 3, "positions.rotary.share: expected at most 1, got '1.5'"),
+    (TYPED, "0.5, factors: [1, 2]", 3, "positions.rotary.factors: 2 numbers, expected 1 (one per"),
+)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
+from tests.helpers.part_tests import refusals
 from tests.helpers.traces import traced
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.parts.sinks.scenario import HeadKeys
@@ -105,12 +106,9 @@ def test_a_sink_is_a_parameter() -> None:
     assert counted != less
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
-    ("sink: 0.5", "sink: high", "layer1.attention.head1.sink: expected a number"),
-    ("sink: 0.5", "sink: [0.5]", "layer1.attention.head1.sink: expected a number"),
-    ("    W_O:", "    blocks: 2\n    W_O:", "head1.sink: a sink and a softmax in blocks"),
-])  # fmt: skip
-def test_what_does_not_fit(old: str, new: str, message: str) -> None:
-    ran = run("run", "-", stdin=SINKS.replace(old, new))
-    assert ran.exit_code == 2
-    assert message in ran.stderr
+test_what_does_not_fit = refusals(
+    SINKS,
+    ("sink: 0.5", "sink: high", 6, "layer1.attention.head1.sink: expected a number"),
+    ("sink: 0.5", "sink: [0.5]", 6, "layer1.attention.head1.sink: expected a number"),
+    ("    W_O:", "    blocks: 2\n    W_O:", 6, "head1.sink: a sink and a softmax in blocks"),
+)

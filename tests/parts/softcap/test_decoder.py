@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
+from tests.helpers.part_tests import refusals_of
 from tests.helpers.traces import numbers, traced
 from tracer.scenario.loading import parse
 from tracer.scenario.writer import written
@@ -45,15 +44,17 @@ def test_a_tied_unembedding_with_a_cap_is_written_as_it_was_typed() -> None:
     assert "W_U: tied" in written(scenario)
 
 
-@pytest.mark.parametrize(("cap", "message"), [
-    ("0", "expected more than 0, got '0'"),
-    ("-3", "expected more than 0, got '-3'"),
-    ("high", "expected a number, such as softcap: 50, got 'high'"),
-])  # fmt: skip
-def test_a_cap_is_a_positive_number(cap: str, message: str) -> None:
-    ran = run("run", "-", stdin=CAPPED.replace("softcap: 0.5", f"softcap: {cap}"))
-    assert ran.exit_code == 2
-    assert f":6:7: layer1.attention.softcap: {message}" in ran.stderr
+AT = ":6:7: layer1.attention.softcap: expected"
+
+test_a_cap_is_a_positive_number = refusals_of(
+    "softcap: 0.5",
+    CAPPED,
+    {
+        "softcap: 0": f"{AT} more than 0, got '0'",
+        "softcap: -3": f"{AT} more than 0, got '-3'",
+        "softcap: high": f"{AT} a number, such as softcap: 50, got 'high'",
+    },
+)
 
 
 def test_the_line_of_a_capped_score() -> None:

@@ -10,12 +10,11 @@ import pytest
 import yaml
 from numpy.testing import assert_allclose
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
 from tests.helpers.every_part import WITH_SWIGLU
-from tests.helpers.programs import differences, with_loss
+from tests.helpers.part_tests import programs, refusals
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
-from tracer.lesson.code.library import Library
 from tracer.scenario.loading import parse
 
 LIMITED = WITH_SWIGLU.replace("gate_limit: 1.5", "gate_limit: 1.6")
@@ -85,13 +84,7 @@ def test_a_limit_stops_a_gradient(address: str, held: tuple[int, int]) -> None:
     assert found[f"gradient.layer1.ffn.{address}"].array[held] == 0
 
 
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
-@pytest.mark.parametrize("library", list(Library))
-def test_programs_compute_the_numbers(carry: str, library: Library) -> None:
-    if library is Library.PYTORCH:
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    found = with_loss(traced(f"{LIMITED}rounding: {{carry: {carry}}}\n"))
-    assert list(differences(found, library)) == []
+test_programs_compute_the_numbers = programs({"limits": LIMITED})
 
 
 def test_the_parts_of_a_logit_add_up() -> None:
@@ -104,7 +97,9 @@ def test_the_parts_of_a_logit_add_up() -> None:
     assert_allclose(parts, sorted([X[1] @ of_logit, network_of_b]), atol=1e-12)
 
 
-@pytest.mark.parametrize(("old", "new", "message"), [
+# fmt: off
+test_what_does_not_fit = refusals(
+    WITH_SWIGLU,
     ("gate_limit: 1.5", "gate_limit: 0", "gate_limit: expected more than 0, got '0'"),
     ("gate_limit: 1.5", "gate_limit: high", "gate_limit: expected a number"),
     ("gate_scale: 1.702", "gate_scale: -1", "gate_scale: expected more than 0, got '-1'"),
@@ -112,9 +107,5 @@ def test_the_parts_of_a_logit_add_up() -> None:
     ("      W_3: [[2, -1, 0.5], [0.5, 1, -0.25]]\n      b_3: [0.1, 0, -0.2]\n", "",
      "swiglu multiplies two projections, expected W_3 beside W_1"),
     ("swiglu", "swiglu\n      activates: output", "expected activates: hidden"),
-])  # fmt: skip
-def test_what_does_not_fit(old: str, new: str, message: str) -> None:
-    assert old in WITH_SWIGLU
-    ran = run("run", "-", stdin=WITH_SWIGLU.replace(old, new))
-    assert ran.exit_code == 2
-    assert message in " ".join(ran.stderr.split())
+)
+# fmt: on

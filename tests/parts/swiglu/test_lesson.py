@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from random import Random
-
 import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.evaluated import RUNNER, Compared, compare
 from tests.helpers.every_part import WITH_SWIGLU
-from tests.helpers.script_in_node import Script, needs_node, running
+from tests.helpers.part_tests import page_edits
 
 
 def joined(text: str) -> str:
@@ -43,14 +39,4 @@ def test_the_lines_of_a_limit_and_of_the_gate() -> None:
     assert "1.500 / (1 + e^(-1.702×1.500)) = 1.500 / (1 + e^(-2.553))" in text
 
 
-@pytest.fixture(scope="module")
-def script() -> Iterator[Script]:
-    with running(RUNNER) as started:
-        yield started
-
-
-@needs_node
-def test_edits_of_a_page(script: Script) -> None:
-    found = Compared()
-    compare(script, WITH_SWIGLU, Random(1), 6, found)
-    assert found.faults == [] and found.states > 3
+test_edits_of_a_page = page_edits({"limits": WITH_SWIGLU})

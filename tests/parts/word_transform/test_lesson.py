@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.util import find_spec
-from random import Random
-
-import pytest
-
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.evaluated import RUNNER, Compared, compare
-from tests.helpers.programs import faults_of_program, with_loss
-from tests.helpers.script_in_node import Script, needs_node, running
-from tests.helpers.traces import traced
-from tracer.lesson.code.library import Library
+from tests.helpers.part_tests import page_edits, programs
 
 TYPED = """\
 tokens: [a, b]
@@ -74,21 +64,5 @@ def test_the_parameters_count_as_those_of_the_unembedding() -> None:
     assert "unembedding 10" in text
 
 
-@pytest.mark.parametrize("library", list(Library))
-def test_the_program_computes_the_same(library: Library) -> None:
-    if library is not Library.NUMPY and not find_spec("torch"):
-        pytest.skip("PyTorch is not installed")
-    assert list(faults_of_program(with_loss(traced(TYPED)), library)) == []
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[Script]:
-    with running(RUNNER) as started:
-        yield started
-
-
-@needs_node
-def test_edits_of_a_page(script: Script) -> None:
-    found = Compared()
-    compare(script, TYPED, Random(1), 6, found)
-    assert found.faults == [] and found.states > 3
+test_the_program_computes_the_same = programs({"transform": TYPED})
+test_edits_of_a_page = page_edits({"transform": TYPED})
