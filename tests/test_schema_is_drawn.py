@@ -33,6 +33,8 @@ NOT_DRAWN = {
     r"encoder (Attention\.mask|Window).*": "refused: an encoder's tokens see each other",
     r"encoder (Attention\.(kind|gate|beta|feature_map|normalizer|unit_length|chunk)|Gate|Strength|"
     r"UnitLength).*": "refused: a state reads the tokens one after the other",
+    r"encoder (Head\.conv_[QKV]|Attention\.conv_activation).*": "refused: a convolution reads "
+    "earlier tokens only",
     r"encoder Head\.[QKV]": "refused: only the decoder starts with typed queries",
     r"Pinned\[\](: -inf.*| = -.*)": "refused: no vector hides anything, only the rows of a mask",
 }
