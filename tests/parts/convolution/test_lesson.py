@@ -68,6 +68,18 @@ def test_a_turn_says_which_rows_it_reads() -> None:
     assert "The key of “a” is reused; only the key of" in told
 
 
+def test_a_cache_keeps_the_rows_before_a_filter() -> None:
+    """3 of 2 queries and 2 of 2 values of head 1; 1 of 2 queries and 2 of 2 keys of head 2."""
+    told = " ".join(printed("shapes", "-", width=200, stdin=SOFTMAX).split())
+    kept = 3 * 2 + 2 * 2 + 1 * 2 + 2 * 2
+    assert f"the last rows before each convolution, {kept} numbers in all" in told
+    plain = {**drawn(0), "rounding": {}}
+    for head in plain["layers"][0]["attention"]["heads"]:
+        for letter in "QKV":
+            head.pop(f"conv_{letter}", None)
+    assert "convolution" not in printed("shapes", "-", stdin=to_yaml(plain))
+
+
 @pytest.mark.parametrize("carry", ["line", "step", "never"])
 @pytest.mark.parametrize("scenario", [SOFTMAX, DELTA], ids=["softmax", "delta"])
 def test_programs_compute_the_numbers(scenario: str, carry: str) -> None:

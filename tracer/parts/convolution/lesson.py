@@ -17,6 +17,10 @@ from tracer.lesson.steps.query_key_value import head_symbol
 from tracer.names import count
 from tracer.parts.convolution import decoder
 from tracer.parts.convolution.decoder import KEYS, QUERIES, VALUES, ConvolutionRoles
+from tracer.parts.convolution.scenario import FILTERS, HeadKeys
+from tracer.scenario.fields import shape_of
+from tracer.scenario.model import Scenario
+from tracer.scenario.part import keys_of
 
 CAUSAL: Sentence = ("The convolution is causal: no sum reads a later token.",)
 
@@ -94,6 +98,18 @@ def _kind(what: str, several: str, of: ConvolutionRoles, *together: Role) -> Inn
     )
 
 
+def _memory(scenario: Scenario) -> Sentence | None:
+    """What a cache keeps for convolutions, beside keys and values or states."""
+    heads = [head for layer in scenario.layers if layer.attention for head in layer.attention.heads]
+    filters = [getattr(keys_of(head, HeadKeys), name) for head in heads for name in FILTERS]
+    shapes = [shape_of(matrix) for matrix in filters if matrix is not None]
+    number = sum((window - 1) * columns for window, columns in shapes)
+    if not number:
+        return None
+    kept = f"the last rows before each convolution, {count(number, 'number')} in all"
+    return (f"A cache also keeps {kept}, whatever the length of the text.",)
+
+
 QUERY_STEP = _kind("query", "queries", QUERIES)
 KEY_STEP = _kind("key", "keys", KEYS, decoder.ALL_KEYS)
 VALUE_STEP = _kind("value", "values", VALUES, decoder.ALL_VALUES)
@@ -104,4 +120,5 @@ PART = LessonPart(
         of.filter: head_symbol("F", letter)
         for of, letter in ((QUERIES, "Q"), (KEYS, "K"), (VALUES, "V"))
     },
+    memory=_memory,
 )
