@@ -51,7 +51,7 @@ def drawn(choices: Choices, strategy: st.SearchStrategy[Any], number: int) -> Co
     """How often each choice is made in so many draws; nothing is computed."""
     found: Counter[str] = Counter()
 
-    @seed(7)  # with which few draws make every choice
+    @seed(3)  # with which few draws make every choice
     @settings(
         max_examples=number,
         phases=[Phase.generate],

@@ -332,16 +332,16 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
     if architecture.norm_after:
         around["norm_after"] = Normalization.model_construct(**norm)
     attention = {
-        "heads": heads(architecture.heads, architecture.key_heads),
+        "heads": heads(*architecture.heads_of(number)),
         **around,
-        **trained_keys("Attention", architecture, norm),
+        **({} if architecture.is_delta(number) else trained_keys("Attention", architecture, norm)),
     }
     settings = _of_attention(architecture, number)
     if architecture.shares_norm:
         del around["norm"]  # so that the FFN reads what attention reads
     return Layer.model_construct(
         **trained_keys("Layer", architecture, norm),
-        attention=Attention.model_construct(**attention, **settings),
+        attention=Attention.model_construct(**{**attention, **settings}),
         cross_attention=Attention.model_construct(**attention) if crossed else None,
         ffn=ffn(
             *(architecture, around, (form.trained for form in forms_of_ffn())),

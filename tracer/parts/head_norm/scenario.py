@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from tracer.checkpoints.architecture import Architecture
+from tracer.formula.numbers import as_typed
 from tracer.scenario.fields import Frozen, OrNone, described
 from tracer.scenario.norms import Normalization
 from tracer.scenario.part import ScenarioPart, ShapeChecker
@@ -36,8 +39,17 @@ def check(sizes: ShapeChecker, place: YamlPath, names: Mapping[str, str]) -> Non
         sizes.sample((*at, "deviation"), min(widths))
 
 
+def trained_layer(architecture: Architecture, layer: int) -> Mapping[str, Any]:
+    """The norm of the delta rule's outputs in a checkpoint, whose factor is γ itself."""
+    if not architecture.is_delta(layer):
+        return {}
+    epsilon = as_typed(architecture.epsilon)
+    return {"output_norm": Normalization.model_construct(kind="rms_norm", epsilon=epsilon)}
+
+
 PART = ScenarioPart(
     keys={"Attention": AttentionKeys},
     heads=check,
+    trained_layer=trained_layer,
     variants=(("without norms of outputs", AttentionKeys, lambda _: {"output_norm": None}),),
 )
