@@ -138,6 +138,7 @@ BASE: Mapping[str, Json] = {
         **{"num_experts_per_tok": 2, "shared_expert_intermediate_size": 20, "head_dim": 8},
         **{"num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4},
         **{"linear_key_head_dim": 6, "linear_value_head_dim": 5, "linear_conv_kernel_dim": 3},
+        "layer_types": ["full_attention", "full_attention", "linear_attention", "linear_attention"],
     },
 }
 TOLERANCE = 1e-6
@@ -483,7 +484,7 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
         *({"linear_conv_kernel_dim": said} for said in (1, 2, 4)),
         *({"linear_key_head_dim": said} for said in (1, 8)),
         {"linear_value_head_dim": 8},
-        *({"full_attention_interval": said} for said in (1, 2, 4, 5)),
+        *({"full_attention_interval": said, "layer_types": MISSING} for said in (1, 2, 4, 5)),
         *(
             {"layer_types": [FULL if n in full else DELTA for n in range(4)]}
             for full in ([], [0, 2])

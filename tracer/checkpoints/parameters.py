@@ -18,6 +18,8 @@ UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
 NORMS = ("norm", "norm_after")
 ATTENTION, DELTA = ".attention.", ".delta."
 """What is in the keys of an attention, and in those of one with the gated delta rule."""
+OF_SEVERAL = (".W_QKVG", ".W_BA")
+"""The ends of keys of matrices whose parts are not as wide as each other, or not side by side."""
 
 
 def parameters(
@@ -120,7 +122,7 @@ def _of_tower(
             yield expected(key, name, key)
     for layer in range(architecture.layers):
         for key, name in of_layers.items():
-            if not _is_of(key, architecture, layer + 1):
+            if not is_of_layer(key, is_delta=architecture.is_delta(layer + 1)):
                 continue
             address = key.replace("layer.", f"layer{layer + 1}.", 1).replace(DELTA, ATTENTION)
             experts = range(architecture.experts or 0) if ".expert." in key else (0,)
@@ -129,11 +131,11 @@ def _of_tower(
                 yield expected(key, name.format(layer, expert), own)
 
 
-def _is_of(key: str, architecture: Architecture, layer: int) -> bool:
-    """Whether a layer has a parameter, which may be one of the delta rule or of a softmax."""
-    if architecture.delta is None or (ATTENTION not in key and DELTA not in key):
-        return DELTA not in key
-    return key == "layer.attention.norm.gain" or (DELTA in key) == architecture.is_delta(layer)
+def is_of_layer(key: str, *, is_delta: bool) -> bool:
+    """Return whether a layer, with the gated delta rule or a softmax, has a parameter."""
+    if key == "layer.attention.norm.gain" or not (ATTENTION in key or DELTA in key):
+        return True
+    return (DELTA in key) == is_delta
 
 
 def _letters(bias: str) -> set[str]:

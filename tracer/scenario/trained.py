@@ -144,6 +144,8 @@ class FromCheckpoint(ReadsRows, model.Scenario):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
     family: str
+    delta_layers: frozenset[int]
+    """The layers with the gated delta rule, counted from 1, whose tensors have other names."""
     tokenizer: Tokenizer
     end_ids: tuple[int, ...]
     """The ids of the tokens that end a text."""
@@ -240,6 +242,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "tokens": tuple(words[number] for number in ids),
         "token_ids": tuple(ids),
         "family": architecture.family,
+        "delta_layers": architecture.delta.layers if architecture.delta else frozenset(),
         "tokenizer": tokenizer,
         "end_ids": tuple(id for id in found.ends if id < len(words)),
         "excluded_ids": tuple(id for id in found.excluded if 0 <= id < len(words)),
