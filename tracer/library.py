@@ -267,7 +267,8 @@ def explain(
     """Explain every step of a pass, or those that `step` names, worked for one token.
 
     The result of `attribute`, `compare` or `check` is explained as the command does.
-    `token` is a position, counted from 1, or the token's text; by default the last token.
+    `token` is a position, counted from 1, or the token's text; by default the last
+    token, or the first mask if the model predicts masked words.
 
     Raises:
         TracerError: there is no such step, token, layer or head.
@@ -278,7 +279,8 @@ def explain(
         _check_type(trace, Trace, TRACE)
         _check_type(step, str | None, "the name of a step")
         run = trace._run
-        position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
+        usual = run.scenario.followed(run.tokens)
+        position = usual if token is None else position_of(str(token), run.tokens)
         chosen = select(steps(run.records), step, layer, head, run.scenario)
         found = forward_pass.forward_pass(run, chosen, position, whole=step is None)
     return Document(found.scenario, found.title, found.introduction, found.sections, found.whole)

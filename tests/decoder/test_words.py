@@ -1,4 +1,4 @@
-"""From the decoder's output to words: the prediction."""
+"""From the model's output to words: the prediction."""
 
 from __future__ import annotations
 

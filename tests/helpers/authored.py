@@ -46,7 +46,7 @@ TINY = "TINYPERCENTAGE"
 STEPS = {
     "embedding": "Tokens and embeddings",
     "input": "Input vectors",
-    "output": "Output of the decoder",
+    "output": "Output of the model",
 }
 """Steps that every scenario has, with their titles."""
 

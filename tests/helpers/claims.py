@@ -19,6 +19,7 @@ from tests.helpers import (
     claims_of_learning,
     claims_of_lora,
     claims_of_losses,
+    claims_of_masked,
     claims_of_parts,
     claims_of_quantized,
     claims_of_reasons,
@@ -43,7 +44,7 @@ TABLES = (
     *(claims_of_answers, claims_of_blocks, claims_of_experts, claims_of_given),
     *(claims_of_learning, claims_of_lora, claims_of_losses, claims_of_parts, claims_of_reasons),
     *(claims_of_scores, claims_of_steps, claims_of_texts, claims_of_tokens, claims_of_trained),
-    *(claims_of_quantized, claims_of_rotary, claims_of_words),
+    *(claims_of_masked, claims_of_quantized, claims_of_rotary, claims_of_words),
 )
 
 
@@ -267,6 +268,10 @@ def _judged(line: str, at: Judge, seen: Counter[str] | None) -> str | None:
         return "a weight of the decoder, in the encoder"
     if at.outside:
         line = re.sub(rf"\((\w+){OF_ENCODER}\)(?=[²^])", r"\1", line).replace(OF_ENCODER, "")
+    said = claims_of_masked.of_the_next_word(line, at)
+    if said is None:
+        return "of the next word"
+    line = said
     if line in KNOWN:
         if seen is not None:
             seen[line] += 1

@@ -248,12 +248,12 @@ CLAIMS: dict[str, Check] = {
     "The loss at each position, the {how:sum|mean} over its numbers:": lambda at, said: (
         asked(at)["kind"] in ("squared", "binary") and (said["how"] == "sum") == is_sum(at)
     ),
-    "The {what:logits|decoder's output} at the positions with a target:": compared,
+    "The {what:logits|model's output} at the positions with a target:": compared,
     "{n:int} position[s] {:have no target and do|has no target and does} not count.": left_out,
     r"The gradient at each number is {:\(?2×((?P<times>[\d.]+)×)?\(?ŷ - t\)*( / (?P<n>\d+))?}, where ŷ is the number and t its target."
     + MEAN: at_the_numbers,
     r"The gradient at each logit is {:p₁ - t|\(p₁ - t\) / (?P<n>\d+)}, where p₁ is its sigmoid and t its target."
     + MEAN: at_the_numbers,
-    "Compute the gradient at {:each logit(?P<weights> and at the weights that produce it)?|the decoder output}. A position without a target has the gradient 0.": without_target,
+    "Compute the gradient at {:each logit(?P<weights> and at the weights that produce it)?|the model's output}. A position without a target has the gradient 0.": without_target,
     "Compute the gradient at each logit[weights: and at the weights that produce it].": without_target,
 }

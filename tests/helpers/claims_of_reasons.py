@@ -781,7 +781,7 @@ CLAIMS: dict[str, Check] = {
     "The variance, the mean of the squares:": variance,
     "The sample variance, the sum of the squares divided by their number minus 1:": variance,
     "Each {what:difference, divided by σ|number, divided by the root mean square}[gain:, times [one:1 + ]γ][shift:, plus β]:": divided_by_root,
-    "The logit of “{word:name}”[, before the {before:division|soft cap},] is the dot product of the decoder's output with the column of “{=word}” in W_U[bias:, plus its number in b_U].": of_columns,
+    "The logit of “{word:name}”[, before the {before:division|soft cap},] is the dot product of the model's output with the column of “{=word}” in W_U[bias:, plus its number in b_U].": of_columns,
     "A random number selects the next word according to the probabilities.": sampled,
     "A text that contains only the most probable words often {:.+} less probable words occur, too.": sampled,
     "Only one word is left to draw: every random number selects it.": sampled,

@@ -34,8 +34,9 @@ def right(at: Judge, said: Said) -> None:
 def forcing(at: Judge, said: Said) -> None:
     targets = at.values["loss.target"]["data"][:-1]
     shifted = all(t in ("—", token) for t, token in zip(targets, at.tokens[1:], strict=True))
-    assert said[""].startswith("The model reads") == (len(at.tokens) == 1 and not at.typed)
-    assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1 and not at.typed)
+    foretells = not at.typed and at.spec.get("objective") != "masked"
+    assert said[""].startswith("The model reads") == (len(at.tokens) == 1 and foretells)
+    assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1 and foretells)
     if "asked" in said:
         assert bool(said["asked"]) == ("—" in at.values["loss.target"]["data"])
     if "hides" in said:
@@ -306,7 +307,9 @@ def ids(at: Judge, said: Said) -> None:
     by_word = is_drawn or (isinstance(table, dict) and {*at.tokens} <= {*map(str, table)})
     if is_drawn:
         read = (each["tokens"] for each in at.spec.get("training", ()))
-        texts = (at.tokens, at.spec.get("vocabulary", ()), *at.spec.get("batch", ()), *read)
+        start, end = (at.spec.get("generation", {}).get(key, ()) for key in ("start", "end"))
+        ends = [[each] if isinstance(each, str) else each for each in (start, end)]
+        texts = (at.tokens, at.spec.get("vocabulary", ()), *at.spec.get("batch", ()), *read, *ends)
         table = {word for words in texts for word in words}
     rows = len(table) if by_word else math.inf
     few = max(map(int, found)) > rows
@@ -574,8 +577,8 @@ CLAIMS: dict[str, Check] = {
     "There are no positions here: the [scaled:scaled ][normalized:normalized ]embeddings[ {x}] are passed on[how: unchanged].": inputs,
     "No position vectors are added: the [scaled:scaled ][normalized:normalized ]embeddings[ {x}] are passed on[how: unchanged].": inputs,
     "The position vectors are added to the [scaled:scaled ][normalized:normalized ]embeddings[ {x}], so that each vector encodes a token and its position.": inputs,
-    "There are no layers: the [normalized:normalized ]input vectors are the decoder's output.": answer,
-    "The [normalized:normalized ]result of the last layer is the decoder's output: for “{who:name}”, a vector of {n:int} number[s], its hidden state.": answer,
+    "There are no layers: the [normalized:normalized ]input vectors are the model's output.": answer,
+    "The [normalized:normalized ]result of the last layer is the model's output: for “{who:name}”, a vector of {n:int} number[s], its hidden state.": answer,
     "The other {:(?:(?P<rows>\\d+) rows are|row is)} computed in the same way.": other_rows,
     "Only the last token passes through the decoder[; {kept:the .+} of “{old:text}” are reused from earlier turns].": only_last,
     "The mask is the same as in training, so a word's vectors do not change when another word is appended.": mask_stays,

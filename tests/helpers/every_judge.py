@@ -32,7 +32,7 @@ REFUSED = (
     "needs at least one layer|the text is longer now|"
     "layer \\d+ leaves .* the vocabulary needs|a given gradient holds for one step|"
     "no trained parameter acts on this value|logits: no such value|given, so it has no parts|"
-    "the soft cap is not linear|probability is too small to compute with"
+    "the soft cap is not linear|does not continue a text|probability is too small to compute with"
 )
 """What may be said of a random scenario that leads nowhere."""
 

@@ -61,7 +61,7 @@ FFN = {
 OUTSIDE = {
     "Text and tokens": "text",
     **{"Tokens and embeddings": "embedding", "Positions": "position", "Input vectors": "input"},
-    **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
+    **{"Output of the encoder": "encoder.output", "Output of the model": "output"},
     **{"Scaled embeddings": "embedding.scaled", "Embeddings with positions": "embedding.sum"},
     **{"Angles of the positions": "position.cos"},
     **{f"Embedding {kind}": "embedding_norm" for kind in ("LayerNorm", "RMSNorm")},
@@ -75,7 +75,7 @@ OUTSIDE = {
 FORWARD = {
     "the squared error loss": "Squared error loss",
     "the binary cross-entropy loss": "Binary cross-entropy loss",
-    "the decoder output": "Output of the decoder",
+    "the model's output": "Output of the model",
     "the encoder output": "Output of the encoder",
     "the final norm": "Final LayerNorm",
     "the embedding norm": "Embedding LayerNorm",

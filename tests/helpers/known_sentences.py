@@ -78,7 +78,7 @@ PHRASES: dict[str, str] = {
     "The weight of each token's experts.": r"router\.weights",
     "A number between 0 and 1 for each token.": r"shared_gate\.weight",
     "The vectors of the tokens that go to the expert.": r"expert\d+\.input",
-    "The decoder's vector for each token.": "output",
+    "The model's vector for each token.": "output",
     "A score for each word.": "logits",
     "A probability for each word.": "probabilities",
     "How far the probabilities are from the correct words.": "loss",
@@ -89,7 +89,7 @@ PHRASES: dict[str, str] = {
 
 BACKWARD: dict[str, str] = {
     **words_of_parts("backward"),
-    "Compute the gradient at the decoder output.": "output",
+    "Compute the gradient at the model's output.": "output",
     "Backpropagate the gradient through the norm.": r"\w*norm(?:_after)?",
     "The gradient is multiplied by the slope of the activation function.": "activation",
     "Compute the gradient at the concatenated heads.": "concat",

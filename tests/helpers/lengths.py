@@ -43,7 +43,7 @@ WITHOUT_INDEX = re.compile(r"[ᴱˢ¹²³⁴⁵]|\\(?=[\[\]])|(?<=its number in 
 OF_SHORT = (
     "The head reads a query, and a key and a value of each token:",
     # A short text asks, and shows numbers of the first steps where these are read.
-    r"(Which word comes next|What does).*",
+    r"(Which word comes next|Which word belongs in|What does).*",
     r"Only the gradient of one parameter is worked, for one token\.",
     # The full text goes on with a token from which others are hidden.
     r"“.+” can attend to every token\.",

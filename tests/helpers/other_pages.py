@@ -104,9 +104,9 @@ def _of_markdown(part: list[str]) -> Iterator[terminal_page.Block]:
         yield terminal_page.Heading(first.lstrip("# "))
     elif first == "$$":
         inner = "\n".join(part[1:-1])
-        yield from _of_mathematics(
-            inner.replace(r"{\lt}", r"\text{<}").replace(r"{\gt}", r"\text{>}")
-        )
+        for sign, name in {"<": "lt", ">": "gt", "[": "lbrack", "]": "rbrack"}.items():
+            inner = inner.replace(f"{{\\{name}}}", f"\\text{{{sign}}}")
+        yield from _of_mathematics(inner)
     elif first.startswith("```"):
         yield from _of_lines(fenced_lines(part[1:-1]))
     elif first.startswith("> "):

@@ -235,6 +235,20 @@ def _norms(data: Any) -> Iterator[dict[str, Any]]:
             yield from _norms(inner)
 
 
+def predict_masked_words(spec: Scenario, rng: random.Random) -> None:
+    """Let a model predict masked words, where tokens attend to all tokens."""
+    towers = [spec, *(layer.get("attention", {}) for layer in spec.get("layers", ()))]
+    hides = any(tower.get("mask", "none") != "none" for tower in towers) or "mask" not in spec
+    if hides or "encoder" in spec or "vocabulary" not in spec or rng.random() < 0.3:
+        return
+    spec["objective"] = "masked"
+    rows, tokens = spec.get("embeddings"), spec.get("tokens")
+    if isinstance(tokens, list) and isinstance(rows, dict) and rng.random() < 0.7:
+        name = rng.choice(("[MASK]", "<mask>"))
+        rows[name] = next(iter(rows.values()))
+        tokens[rng.randrange(len(tokens))] = name
+
+
 PARTS: dict[str, Part] = {
     "parallel": parallel,
     "unit offset": unit_offset,

@@ -18,6 +18,7 @@ from tests.helpers.authored import words
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.lora import adapt
 from tests.helpers.quantized import quantize, quantize_frozen
+from tests.helpers.random_parts import predict_masked_words
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.reference import ACTIVATIONS
 from tests.helpers.rotary_of_layers import rotate_layers, scale_rotary
@@ -76,10 +77,13 @@ def plain_and_written(
     if of_lora.random() < ADAPTED:
         adapt(spec, of_lora)
         quantize_frozen(spec, of_lora)
+    predict_masked_words(spec, random.Random(f"masked {number}"))
     written = deepcopy(spec)
     for name, way in FORMS.items():
         if name in ways:
             way(written, rng)
+    if "objective" in written and number % 2:
+        del written["mask"]  # none is its default
     return spec, written
 
 

@@ -316,7 +316,7 @@ ROWS: dict[str, tuple[Any, ...]] = {
     "training without a matrix product": (
         "title: t\ntokens: [a]\nembeddings: {a: [1, 2]}\nloss: {kind: squared, target: [1, 0]}\n",
         ("train",),
-        ("Compute the gradient at the decoder output.",),
+        ("Compute the gradient at the model's output.",),
     ),
     "an expert that is the only one": (
         ONE_EXPERT,

@@ -51,7 +51,7 @@ class Lens(options.Illustrated, PassRequest):
         seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
         if self.format.is_binary:
             return self.data(computed, seen)
-        words, token = to_words_of(found)[0].axes[1], self.position(found.tokens)
+        words, token = to_words_of(found)[0].axes[1], self.position(found)
         answer = predicted(found, token)
         assert answer
         column = answer.at[1] if self.word is None else index_of(words, self.word, "--word")
@@ -61,4 +61,4 @@ class Lens(options.Illustrated, PassRequest):
     def changes(self, computed: Computed, plain: Trace) -> Section:
         """Return what given values change."""
         found = computed.trace
-        return what_changes(plain, found, self.position(found.tokens))
+        return what_changes(plain, found, self.position(found))

@@ -32,7 +32,7 @@ class Loss(options.Text, PassRequest):
     def explain(self, computed: Computed) -> Content:
         """Explain the loss."""
         found = computed.trace
-        token = None if self.token is None else self.position(found.tokens)
+        token = None if self.token is None else self.position(found)
         if self.format.is_data:
             return self.data(computed, token=token, explained=_loss_steps(found))
         return training_pass(found, token, full=not self.brief)

@@ -122,11 +122,11 @@ class Page(options.Rounded, options.Reasoned, options.Saved, ForwardRequest):
         chosen = self.chosen(found)
         if self.embed is not None:
             encoder = found.scenario.encoder if of_encoder(chosen) else None
-            token = self.position(encoder.tokens if encoder else found.tokens)
+            token = self.position(found, in_encoder=encoder is not None)
             steps = forward_pass(found, chosen, token, whole=False, full=full)
             step = page_of(self.beside_code(steps, computed))
             return render(step, embedded=True, theme=self.theme)
-        token = self.position(found.tokens)
+        token = self.position(found)
         place = {"layer": self.layer, "head": self.head}
         part = ", ".join(f"{name} {number}" for name, number in place.items() if number)
         training, detail = computed.training, self.detail

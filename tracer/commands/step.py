@@ -56,6 +56,7 @@ class Step(options.Illustrated, WorksheetRequest):
         chosen, encoder = self.chosen(found), found.scenario.encoder
         tokens = found.tokens, encoder.tokens if encoder else found.tokens
         decodes = encoder is None or not of_encoder(chosen)
-        own = self.position(tokens[0] if decodes else tokens[1])
-        followed = (own, len(tokens[1]) - 1) if decodes else (len(tokens[0]) - 1, own)
+        own = self.position(found, in_encoder=not decodes)
+        usual = found.scenario.followed(tokens[0]), len(tokens[1]) - 1
+        followed = (own, usual[1]) if decodes else (usual[0], own)
         return what_changes_in(chosen, plain, found, followed)

@@ -94,7 +94,7 @@ class Train(options.Illustrated, PassRequest):
         found = computed.trace
         if self.code and self.format is Format.CODE:
             return program(found, steps(found.records), self.code)
-        token = None if self.token is None else self.position(found.tokens)
+        token = None if self.token is None else self.position(found)
         full, detail = not self.brief, self.detail
         text = training_text(computed.training, token, self.parameter, full=full, detail=detail)
         return with_code(text, found, self.code, found) if self.code else text

@@ -20,7 +20,7 @@ from tracer.decoder.forward import (
     PassOptions,
     Trace,
     arithmetic_of,
-    check_numbers,
+    check_writes,
     trace,
 )
 from tracer.decoder.generation import with_tokens
@@ -161,10 +161,10 @@ def search(
     `width` texts are finished and the best kept text has no larger mean than all of them.
 
     Raises:
-        TracerError: no numbers, no vocabulary, a pass without a result, or no vector for a token
-            or position; cached keys and values would change.
+        TracerError: no numbers, no vocabulary, a model that predicts masked words, a pass without
+            a result, or no vector for a token or position; cached keys and values would change.
     """
-    check_numbers(scenario)
+    check_writes(scenario)
     if scenario.vocabulary is None:
         message = "beam search needs a vocabulary"
         raise TracerError(Problem(message, address="vocabulary", yaml_path=("vocabulary",)))

@@ -311,6 +311,9 @@ def compare(first: Trace, second: Trace, token: int | None = None) -> Comparison
     towers = first.scenario.encoder, second.scenario.encoder
     encoders = align(towers[0].tokens, towers[1].tokens) if towers[0] and towers[1] else None
     tokens = align(first.tokens, second.tokens)
+    if token is None and first.scenario.fills_in:
+        masks = tuple(each.scenario.followed(each.tokens) for each in (first, second))
+        return Comparison(first, second, tokens, encoders, (masks[0], masks[1]))
     if token is None:
         return Comparison(first, second, tokens, encoders)
     pair = next((pair for pair in tokens.pairs if pair[0] == token), None)

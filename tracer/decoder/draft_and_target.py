@@ -15,7 +15,7 @@ from tracer.decoder.forward import (
     PassOptions,
     Trace,
     arithmetic_of,
-    check_numbers,
+    check_writes,
     trace,
 )
 from tracer.decoder.generation import CannotContinueError, Choice, most_probable, with_tokens
@@ -62,7 +62,7 @@ class DraftAndTarget:
         """
         (name, target), (other, draft) = self.target, self.draft
         for of, scenario, said in ((name, target, "vocabulary"), (other, draft, DRAFT)):
-            check_numbers(scenario)
+            check_writes(scenario)
             if scenario.vocabulary is None:
                 message = f"{of} has no vocabulary, which speculative decoding needs"
                 raise TracerError(Problem(message, address=said))

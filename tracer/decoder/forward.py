@@ -405,6 +405,14 @@ def check_numbers(scenario: Scenario) -> None:
         raise TracerError(Problem(message, address="dimensions", yaml_path=("dimensions",)))
 
 
+def check_writes(scenario: Scenario) -> None:
+    """Raise a TracerError for a scenario that cannot write a text word by word."""
+    check_numbers(scenario)
+    if scenario.fills_in:
+        message = "a model that predicts masked words does not continue a text"
+        raise TracerError(Problem(message, address="objective", yaml_path=("objective",)))
+
+
 def arithmetic_of(scenario: Scenario) -> Arithmetic:
     """The arithmetic of a scenario."""
     if scenario.on_demand:

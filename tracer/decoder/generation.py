@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.console import progress
-from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, check_numbers, trace
+from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, check_writes, trace
 from tracer.decoder.roles import LOGITS, PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.errors import Located, Problem, TracerError
@@ -92,11 +92,12 @@ def generate(
     decides on token n + 1. Without a vocabulary, cached turns read the scenario's own tokens.
 
     Raises:
-        TracerError: no numbers, no vocabulary and no cache, or numbers without a result; cached
-            keys and values would change, because tokens see later ones.
+        TracerError: no numbers, no vocabulary and no cache, or numbers without a result; a model
+            that predicts masked words; cached keys and values would change, because tokens see
+            later ones.
         UnreadableError: no vector for a token or position.
     """
-    check_numbers(scenario)
+    check_writes(scenario)
     if scenario.vocabulary is None and not options.cached:
         message = "generation needs a vocabulary; without one, --kv-cache reads the tokens in turn"
         raise TracerError(_problem(message, "vocabulary"))

@@ -76,7 +76,7 @@ def _cross_entropy(tape: Tape, probabilities: Value, scenario: Scenario) -> Valu
         return tape.record(roles.TOKEN_LOSS, of_correct, probabilities)
     counted = tuple(row for row, column in enumerate(columns) if column is not None)
     if not counted:
-        _refuse()
+        _refuse(scenario)
     p = tape.record(roles.COUNTED_PROBABILITIES, Rows(counted), probabilities)
     of_correct = el.NegativeLogLikelihood(
         tuple(columns[i] for i in counted), tuple(labels[i] for i in counted)
@@ -125,7 +125,7 @@ def _with_targets(
     """The rows of y that have a target, and the targets: both (k, d)."""
     rows, numbers = _numbers(scenario)
     if not rows:
-        _refuse()
+        _refuse(scenario)
     counted = tape.record(output, Rows(rows), y)
     return counted, tape.given(target, numbers, counted.axes)
 
@@ -159,7 +159,7 @@ def loss(tape: Tape, examples: Sequence[Value], scenario: Scenario) -> Value:
     is_of_words = scenario.loss.kind == "cross_entropy"
     counted = tuple(i for i, t in enumerate(labels) if not is_of_words or t != NO_TARGET)
     if not counted:
-        _refuse()
+        _refuse(scenario)
     if scenario.loss.reduction == "sum":
         return tape.record(of.loss, SumOf(counted), losses)
     mean = tape.record(of.loss, MeanOf(counted), losses)
@@ -168,8 +168,9 @@ def loss(tape: Tape, examples: Sequence[Value], scenario: Scenario) -> Value:
     return mean
 
 
-def _refuse() -> None:
-    message = "no position has a next token that is in the vocabulary"
+def _refuse(scenario: Scenario) -> None:
+    what = "target in" if scenario.fills_in else "next token that is in"
+    message = f"no position has a {what} the vocabulary"
     raise TracerError(Problem(message, address="targets", yaml_path=("targets",)))
 
 
@@ -188,12 +189,13 @@ def positions_with_target(scenario: Scenario) -> tuple[int, ...]:
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:
-    """The n correct next tokens, one for each position: as given, else the tokens shifted by one.
+    """The n correct tokens, one for each position: as given, else the tokens shifted by one.
 
-    None after the last token, at padding, and for a token outside the vocabulary.
+    None after the last token, at padding, for a token outside the vocabulary, and where masked
+    words are predicted and not given.
     """
-    words = scenario.vocabulary or ()
-    shifted = (*scenario.tokens[1:], None)
+    words, n = scenario.vocabulary or (), len(scenario.tokens)
+    shifted = (*([None] * n if scenario.fills_in else scenario.tokens[1:]), None)[:n]
     return tuple(
         target if target in words and scenario.padding not in (token, target) else None
         for token, target in zip(scenario.tokens, scenario.targets or shifted, strict=True)

@@ -1,4 +1,4 @@
-"""The decoder's output as words: logits, probabilities, prediction."""
+"""The model's output as words: logits, probabilities, prediction."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tracer.lesson import document as doc, entries
 from tracer.lesson.wiring import sources
 from tracer.names import count, distinct
 from tracer.scenario.layers import Attention
-from tracer.scenario.model import Tower
+from tracer.scenario.model import Scenario, Tower
 
 MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
 """Longer rows of a trained model are cut: the longest whole row, the columns of a cut one."""
@@ -62,6 +62,26 @@ class LessonContext:
         last = len(encoder.tokens) - 1
         token = last if self.encoder_token is None else self.encoder_token
         return replace(self, token=token, in_encoder=True)
+
+    @property
+    def fills_in(self) -> bool:
+        """Whether the model predicts the words that masks hide, not the next ones."""
+        return self.trace.scenario.fills_in
+
+    @property
+    def after(self) -> str:
+        """Where the model predicts a word: `after` a token, or `for` it."""
+        return after(self.trace.scenario)
+
+    @property
+    def after_it(self) -> doc.Sentence:
+        """`After “cat”`; of a masked word `For “[MASK]”`."""
+        return (f"{self.after.capitalize()} ", self.name)
+
+    @property
+    def model(self) -> str:
+        """`decoder`; a model without masked scores is none."""
+        return "model" if self.fills_in else "decoder"
 
     @property
     def tower(self) -> Tower:
@@ -273,6 +293,11 @@ class LessonContext:
             None if marked is None else rows.index(marked),
             figure,
         )
+
+
+def after(scenario: Scenario) -> str:
+    """A next word is predicted `after` a token; the word that a mask hides, `for` it."""
+    return "for" if scenario.fills_in else "after"
 
 
 def listed(names: Sequence[str], last: str = "and") -> doc.Sentence:

@@ -82,9 +82,13 @@ class PassRequest(Request):
         """Return what given values change; `plain` is the pass without them."""
         return None
 
-    def position(self, tokens: tuple[str, ...]) -> int:
-        """Return the index of the requested token, by default the last."""
-        return len(tokens) - 1 if self.token is None else position_of(self.token, tokens)
+    def position(self, found: Trace, *, in_encoder: bool = False) -> int:
+        """Return the index of the requested token of the decoder, or of the encoder."""
+        encoder = found.scenario.encoder if in_encoder else None
+        tokens = encoder.tokens if encoder else found.tokens
+        if self.token is not None:
+            return position_of(self.token, tokens)
+        return len(tokens) - 1 if encoder else found.scenario.followed(tokens)
 
     def data(
         self,
@@ -197,7 +201,7 @@ class ForwardRequest(PassRequest):
         if not self.train or (self.format.is_data and self.format is not Format.CODE):
             return computed
         # A mistake in the token is reported before a training that takes long.
-        self.position(computed.trace.tokens)
+        self.position(computed.trace)
         return replace(computed, training=engine.train(self.subject, self.steps))
 
     def chosen(self, found: Trace) -> list[Step]:
@@ -217,7 +221,7 @@ class ForwardRequest(PassRequest):
             raise TracerError(Problem(message, address="--detail short"))
         every, chosen = steps(found.records), self.chosen(found)
         of_other = found.scenario.encoder if of_encoder(chosen) else None
-        token = self.position(of_other.tokens if of_other else found.tokens)
+        token = self.position(found, in_encoder=of_other is not None)
         if self.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
             message = "these steps have no mask; try the step mask, softmax or attention"
             raise TracerError(Problem(message, address="--no-mask"))
@@ -279,4 +283,4 @@ class ForwardRequest(PassRequest):
         from tracer.lesson.texts.given_changes import what_changes
 
         found = computed.trace
-        return what_changes(plain, found, self.position(found.tokens))
+        return what_changes(plain, found, self.position(found))

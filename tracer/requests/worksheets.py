@@ -82,6 +82,6 @@ class WorksheetRequest(ForwardRequest):
     def _teacher(self, found: Trace) -> Teacher:
         """Return who explains the requested token; where only the encoder is shown, one of its."""
         if of_encoder(self.chosen(found)) and found.scenario.encoder:
-            token = self.position(found.scenario.encoder.tokens)
+            token = self.position(found, in_encoder=True)
             return Teacher(found, None, token, full=False, terms=self.terms)
-        return Teacher(found, self.position(found.tokens), full=False, terms=self.terms)
+        return Teacher(found, self.position(found), full=False, terms=self.terms)

@@ -49,7 +49,8 @@ def controls(data: Data, tokens: int) -> Iterator[Control]:
     """Yield the settings of a scenario's data: mask, temperature, and those of each layer."""
     if data_at(data, ("layers",)) is None:
         return  # a checkpoint, or sizes alone
-    if not isinstance(data_at(data, ("mask",)), list):
+    fills_in = data_at(data, ("objective",)) == "masked"
+    if not fills_in and not isinstance(data_at(data, ("mask",)), list):
         windows = [f"{{window: {width}}}" for width in range(1, tokens)]
         yield Control(
             ("mask",), "mask", _typed(data, ("mask",), "causal"), ("causal", "none", *windows)

@@ -21,7 +21,7 @@ class Loss(Frozen):
 
     kind: Literal["cross_entropy", "squared", "binary"] = described(
         "The cross-entropy of the correct words (cross_entropy); the squared error of the logits, "
-        "or without a vocabulary of the decoder's output (squared); the cross-entropy of the "
+        "or without a vocabulary of the model's output (squared); the cross-entropy of the "
         "sigmoid of each logit (binary).",
         "squared",
         "cross_entropy",

@@ -26,6 +26,9 @@ from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.typed import encode
 
+MASKS = ("[MASK]", "<mask>")
+"""Tokens that hide a word, which a model with the objective `masked` predicts."""
+
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
 
@@ -35,7 +38,8 @@ UPDATE = "update."
 """The beginning of the address of what an optimizer computes."""
 
 TARGETS = described(
-    "The correct next word at each position, or none. Default: the tokens shifted by one.",
+    "The correct word at each position, or none. Default: the next token; with the objective "
+    "masked, none.",
     "[cat, none]",
     None,
 )
@@ -132,7 +136,7 @@ class Tower(Frozen):
         "none",
     )
     layers: tuple[Layer, ...] = described(
-        "The layers, in order. Without any ([]), the input vectors are the decoder's output.",
+        "The layers, in order. Without any ([]), the input vectors are the model's output.",
         "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
         (),
     )
@@ -313,9 +317,16 @@ class Scenario(Tower):
     padding: Word | None = described("The token that no token attends to.", "<PAD>", None)
     mask: fields.Mask = described(
         "What a token attends to: itself and earlier tokens (causal), the last N of them (window), "
-        "all tokens (none); or rows of numbers to add to the scores, -inf to hide a token.",
+        "all tokens (none); or rows of numbers to add to the scores, -inf to hide a token. The "
+        "objective masked needs none, which is its default.",
         "{window: 3}",
         "causal",
+    )
+    objective: Literal["next", "masked"] = described(
+        "What the model predicts: the next word (next), or from all tokens the word that a token "
+        "[MASK] or <mask> hides (masked; BERT, Devlin et al. 2019).",
+        "masked",
+        "next",
     )
     softmax: Literal["plain", "shifted"] = described(
         "Whether to subtract each row's largest score first. It is always subtracted if e to the "
@@ -365,6 +376,14 @@ class Scenario(Tower):
         described("The kind of numbers; float64 needs carry: never.", "decimal", "decimal")
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _sees_all_tokens(cls, value: Any) -> Any:
+        """A masked word is predicted from all tokens."""
+        if isinstance(value, dict) and value.get("objective") == "masked":
+            return {"mask": "none", **value}
+        return value
+
     def __repr__(self) -> str:
         return f"<Scenario {self.title!r}: {count(len(self.tokens), 'token')}>"
 
@@ -387,6 +406,19 @@ class Scenario(Tower):
     def reading_example(self, example: Example) -> Self:
         """The same decoder with a training example before it."""
         return self.reading(example.tokens, example.targets, example.given)
+
+    @property
+    def fills_in(self) -> bool:
+        """Whether it predicts the words that masks hide, not the next ones."""
+        return self.objective == "masked"
+
+    def followed(self, tokens: Names) -> int:
+        """Return the position of the token to follow, unless another is asked for: the last.
+
+        It is the first mask for a model that predicts what masks hide.
+        """
+        masks = (i for i, token in enumerate(tokens) if self.fills_in and token in MASKS)
+        return next(masks, len(tokens) - 1)
 
     @property
     def has_typed_heads(self) -> bool:

@@ -26,6 +26,10 @@ class ShapeChecker(Protocol):
     Also that of the embeddings of a tower.
     """
 
+    @property
+    def fills_in(self) -> bool:
+        """Whether the model predicts the words that masks hide."""
+
     def part(self, *place: str | int) -> Data | None:
         """Return what is typed at a place; None if nothing is."""
 

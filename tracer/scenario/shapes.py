@@ -45,6 +45,7 @@ class _Counted(SizeChecker):
         self.tokens = tokens
         self.length(("token_ids",), tokens, "one per token")
         self.mask(tokens)
+        self.objective()
         width = self.tower((), tokens, self.encoder())
         self.unembedding(width)
         self.loss(tokens, width)
@@ -125,6 +126,25 @@ class _Counted(SizeChecker):
             self.enough(("mask",), tokens, "row")
             for i, _ in enumerate(rows):
                 self.enough(("mask", i), tokens, "entry")
+
+    def objective(self) -> None:
+        """Report what a model that predicts masked words cannot have."""
+        if not self.fills_in:
+            return
+        reads = "objective: masked predicts words from all tokens"
+        layers = (("layers", i, "attention") for i, _ in enumerate(self.entries("layers")))
+        for place in ((), *layers):
+            if self.has(*place, "mask") and self.part(*place, "mask") != "none":
+                self.report((*place, "mask"), f"{reads}, expected mask: none")
+        if self.has("encoder"):
+            self.report(("encoder",), f"{reads} of the model itself, expected no encoder")
+        if not self.has("vocabulary") and not self.has("dimensions"):
+            self.report(("objective",), "no words to predict, expected a vocabulary")
+
+    @property
+    def fills_in(self) -> bool:
+        """Whether the model predicts masked words."""
+        return self.part("objective") == "masked"
 
     def enough(self, place: YamlPath, tokens: Size, noun: str) -> None:
         """Report a list that is shorter than the tokens."""

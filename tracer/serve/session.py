@@ -168,8 +168,8 @@ class State:
             found = replace(found, scenario=found.scenario.without_words())
         with self.loaded.locating_problems():
             tape = partial(tape_of, text=self.loaded.text)
-            last = len(found.tokens) - 1
-            shown = page(found, steps(found.records), last, tape=tape)
+            token = found.scenario.followed(found.tokens)
+            shown = page(found, steps(found.records), token, tape=tape)
             return render(shown, live, key=key_of(found))
 
     def edited(self, edit: Edit) -> str:

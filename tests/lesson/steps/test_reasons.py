@@ -64,7 +64,7 @@ def test_the_first_step_of_each_kind_says_why(name: str) -> None:
     assert silent == SILENT.get(name, [])
 
 
-SILENT = {"experts": ["Output of the decoder"]}
+SILENT = {"experts": ["Output of the model"]}
 """Without attention, an output gathers nothing."""
 
 

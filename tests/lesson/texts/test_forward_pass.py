@@ -30,7 +30,7 @@ COMPUTED_BY = {
     },
     **{"Attention": "Attention output", "CrossAttention": "Attention output", "FFN": "FFN: output"},
     **{"a": "FFN: activation", "r": "Residual connection", "n": "LayerNorm"},
-    **{"y": "Output of the decoder", "z": "Logits", "p": "Softmax: the probabilities"},
+    **{"y": "Output of the model", "z": "Logits", "p": "Softmax: the probabilities"},
 }
 """Which step computes what a symbol stands for."""
 SEVERAL = {

@@ -233,7 +233,7 @@ def next_words(step: Step, ctx: LessonContext) -> Found:
     if rest := words - len(shown):
         names.append(f"{rest} other words")
         numbers.append(_total(ctx, probabilities, computed[order[len(shown) :]]))
-    title = f"The next word after {followed(ctx)}"
+    title = f"The {'' if ctx.fills_in else 'next '}word {ctx.after} {followed(ctx)}"
     own = doc.Figure(f"{ctx.trace.name}.{probabilities.address}.words", title)
     group = doc.Group((ctx.symbols[probabilities.address],), tuple(numbers))
     yield doc.Groups(own, tuple(names), (group,))

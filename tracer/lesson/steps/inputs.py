@@ -363,7 +363,7 @@ POSITION_STEP = StepKind(
 
 
 def _at_the_input(step: Step, ctx: LessonContext) -> doc.Sentence:
-    tower = "encoder" if step.place.encoder else "decoder"
+    tower = "encoder" if step.place.encoder else ctx.model
     return summed_at(f"the input of the {tower}")(step, ctx)
 
 

@@ -86,7 +86,7 @@ def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Say why later tokens are hidden, if there are any and the mask hides them."""
     mask = step.last.inputs[1].array
     later = mask[np.triu_indices_from(mask, len(ctx.names) - len(mask) + 1)]
-    if not later.size or np.isfinite(later).any():
+    if ctx.fills_in or not later.size or np.isfinite(later).any():
         return ()
     before = min(ctx.token, len(ctx.names) - 2)
     example = (Name(ctx.names[before + 1]), " after ", Name(ctx.names[before]))

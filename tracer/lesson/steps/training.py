@@ -154,7 +154,7 @@ def _times_a_factor(record: Record) -> str:
 
 
 def _compared(record: Record) -> str:
-    what = "logits" if record.inputs[0].role is roles.LOGITS else "decoder's output"
+    what = "logits" if record.inputs[0].role is roles.LOGITS else "model's output"
     return f"The {what} at the positions with a target:"
 
 

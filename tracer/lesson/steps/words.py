@@ -1,4 +1,4 @@
-"""From the decoder's output to words: logits, probabilities, the prediction, a word drawn."""
+"""From the model's output to words: logits, probabilities, the prediction, a word drawn."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from tracer.lesson.steps.gradients import (
 from tracer.lesson.steps.illustrations import next_words
 from tracer.lesson.steps.kind import Gradient, RoleText, Step, StepKind, linear_sign
 from tracer.lesson.steps.soft_cap import capped
+from tracer.scenario.model import MASKS
 
 Z, UNCAPPED, UNSCALED = Symbol("z"), Symbol("z′"), Symbol("z", "raw")
 
@@ -37,8 +38,8 @@ Z, UNCAPPED, UNSCALED = Symbol("z"), Symbol("z′"), Symbol("z", "raw")
 def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     normalized = "normalized " * bool(ctx.tower.final_norm)
     if not ctx.layers:
-        return (f"There are no layers: the {normalized}input vectors are the decoder's output.",)
-    result = f"The {normalized}result of the last layer is the decoder's output"
+        return (f"There are no layers: the {normalized}input vectors are the model's output.",)
+    result = f"The {normalized}result of the last layer is the model's output"
     numbers = counted(step.last.output.shape[1], "number")
     return (f"{result}: for ", ctx.name, ", a vector of ", *numbers, ", its hidden state.")
 
@@ -68,7 +69,7 @@ def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     ranked = row.ranked()
     if not ranked:
         return None
-    largest = ("After ", ctx.name, ", the largest logit is that of ", *row.name(ranked[0]))
+    largest = (*ctx.after_it, ", the largest logit is that of ", *row.name(ranked[0]))
     return (*largest, *row.ahead(ranked), ".")
 
 
@@ -77,7 +78,8 @@ def _predicted(step: Step, ctx: LessonContext) -> list[doc.Block]:
     said = step.last.output
     names, shown = ctx.names[-said.shape[0] :], ctx.rows(said)
     rows = [(names[i], said.read((i,))) for i in shown]
-    table = doc.Table.of(("after", "comes"), rows, shown.index(ctx.row(said)))
+    header = ("token", "prediction") if ctx.fills_in else ("after", "comes")
+    table = doc.Table.of(header, rows, shown.index(ctx.row(said)))
     return [table, *doc.paragraphs(_says(step, ctx))]
 
 
@@ -90,7 +92,7 @@ def _says(step: Step, ctx: LessonContext) -> doc.Sentence | None:
         return None
     share = row.printed(ranked[0])
     sure: doc.Sentence = (" with a probability of ", doc.Percent(share)) if share.value < 1 else ()
-    return ("After ", ctx.name, ", the model predicts ", *row.name(ranked[0]), *sure, ".")
+    return (*ctx.after_it, ", the model predicts ", *row.name(ranked[0]), *sure, ".")
 
 
 def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
@@ -108,28 +110,39 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
 def _in_one_vector(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     """Say what the next word is predicted from, if a token can attend to others."""
     read = ", a model reads only the hidden state of "
-    return (("To predict the word after ", ctx.name, read, ctx.name, "."),) if ctx.gathers else ()
+    return ((f"To predict the word {ctx.after} ", ctx.name, read, ctx.name, "."),) * ctx.gathers
 
 
 def _why_probabilities(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     """Say what probabilities are for; only cross-entropy is computed from those of the softmax."""
     is_loss = ctx.trace.scenario.loss.kind == "cross_entropy"
     measured = "training can measure how probable the correct word is, " * is_loss
-    drawn = f"With probabilities, {measured}a program can draw the word after "
+    drawn = f"With probabilities, {measured}a program can draw the word {ctx.after} "
     return ((drawn, ctx.name, " at random, and a reader sees how sure the model is."),)
 
 
 def _at_the_output(step: Step, ctx: LessonContext) -> doc.Sentence:
-    return (*gradient_at("the decoder output")(step, ctx), *where_there_is_no_target(step))
+    return (*gradient_at("the model's output")(step, ctx), *where_there_is_no_target(step))
+
+
+def _why_predicted(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
+    """Say what a prediction is for; of a mask, what the model reads in place of the word."""
+    if not ctx.fills_in:
+        read = "and the decoder runs again, because each word depends on the words before it."
+        appended = ", the predicted word is appended "
+        return (("To continue a text that ends with ", ctx.name, appended, read),)
+    if ctx.trace.tokens[ctx.token] not in MASKS or not ctx.gathers:
+        return ()
+    return (("In the place of the word, the model reads ", ctx.name, ", so it cannot copy it."),)
 
 
 OUTPUT_STEP = StepKind(
     "output",
-    "Output of the decoder",
-    "the decoder's vector for each token",
+    "Output of the model",
+    "the model's vector for each token",
     _output_goal,
     {roles.OUTPUT: RoleText(Symbol("y"))},
-    gradient=Gradient("at the decoder output", _at_the_output, reasons=of_weights),
+    gradient=Gradient("at the model's output", _at_the_output, reasons=of_weights),
     sign=(Symbol("y"),),
     short="output",
     reasons=_in_one_vector,
@@ -187,7 +200,7 @@ def _of_columns(step: Step, ctx: LessonContext) -> doc.Sentence:
     """Say what the logit of a word is, of the one with the largest."""
     row = FollowedRow.of(step.last.output, ctx)
     word = row.name(int(np.argmax(row.computed)))
-    product = f"{_before(step)} is the dot product of the decoder's output with the column of "
+    product = f"{_before(step)} is the dot product of the model's output with the column of "
     bias = (", plus its number in ", Symbol("b", "U")) if len(step.records[0].inputs) > 2 else ()
     return ("The logit of ", *word, product, *word, " in ", Symbol("W", "U"), *bias, ".")
 
@@ -288,7 +301,7 @@ def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
     row = step.last.output.read((ctx.row(step.last.output),))
     positive = " Before rounding, every probability is greater than 0." * (not all(row))
-    logits: doc.Sentence = (*the_counted(len(row), "logit"), " after ", ctx.name)
+    logits: doc.Sentence = (*the_counted(len(row), "logit"), f" {ctx.after} ", ctx.name)
     return (*softmax_goal(logits, "logit", shifted=shifted), positive)
 
 
@@ -309,17 +322,13 @@ PREDICTION_STEP = StepKind(
     "Prediction",
     "the most probable word",
     lambda step, ctx: (
-        *("The most probable word is the model's prediction of the token after ", ctx.name, "."),
+        f"The most probable word is the model's prediction of the token {ctx.after} ",
+        *(ctx.name, "."),
     ),
     {roles.PREDICTION: RoleText(Symbol("prediction"))},
     gradient=None,
     sign=("prediction",),
-    reasons=lambda step, ctx: (
-        (
-            *("To continue a text that ends with ", ctx.name, ", the predicted word is appended "),
-            "and the decoder runs again, because each word depends on the words before it.",
-        ),
-    ),
+    reasons=_why_predicted,
     outcome=_predicted,
     illustrate=next_words,
 )

@@ -82,7 +82,7 @@ def predicted(ctx: LessonContext, probabilities: Value) -> doc.Sentence | None:
     if not ranked:
         return None
     first, *others = ranked
-    predicted = ("After ", ctx.name, ", the model predicts ")
+    predicted = (*ctx.after_it, ", the model predicts ")
     if row.printed(first).value == 1:
         return (*predicted, *row.name(first), ".")
     then = [("; the next most probable word is ", *_with_share(row, i)) for i in others]
@@ -96,7 +96,8 @@ def next_words(ctx: LessonContext, probabilities: Value) -> tuple[doc.Bars, ...]
     row = FollowedRow.of(probabilities, ctx)
     order = sorted(range(len(row.labels)), key=row.computed.__getitem__, reverse=True)
     bars = tuple(doc.Bar(row.labels[i], row.printed(i)) for i in order[:MOST_WORDS])
-    title = f"Probabilities of the next word after “{name_text(ctx.names[ctx.token])}”"
+    word = "word" if ctx.fills_in else "next word"
+    title = f"Probabilities of the {word} {ctx.after} “{name_text(ctx.names[ctx.token])}”"
     return (doc.Bars(bars, doc.Figure(f"{ctx.trace.name}.next-word", title)),)
 
 

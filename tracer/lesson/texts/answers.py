@@ -14,7 +14,7 @@ from tracer.formula import expression as ex
 from tracer.formula.evaluation import holds, relation, value as evaluated
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.lesson import document as doc
-from tracer.lesson.context import joined, listed
+from tracer.lesson.context import after, joined, listed
 from tracer.lesson.entries import number
 from tracer.lesson.steps.gradient_claims import two_digits
 from tracer.lesson.texts.sweep_text import (
@@ -117,10 +117,11 @@ class _Answers:
 
     def _after(self) -> doc.Sentence:
         """`After the last token, `, or after the followed one."""
-        token, tokens = self.comparison.followed[0], self.comparison.first.tokens
+        token, first = self.comparison.followed[0], self.comparison.first
+        at = f"{after(first.scenario).capitalize()} "
         if token < 0:
-            return ("After the last token, ",)
-        return ("After ", doc.Name(distinct(tokens)[token]), ", ")
+            return (f"{at}the last token, ",)
+        return (at, doc.Name(distinct(first.tokens)[token]), ", ")
 
     def _patched(self) -> Iterator[doc.Block]:
         sites = listed([site.name for site in self.experiment.sites])

@@ -195,7 +195,7 @@ def introduction(ctx: LessonContext, found: Attribution) -> doc.Sentence:
     what = "output" if of_output else "uncapped logit" if is_uncapped else "logit"
     names = distinct(value.axes[1].labels)
     word = doc.Name(names[column])
-    where = ("for " if of_output else "after ", ctx.name)
+    where = (f"{'for' if of_output else ctx.after} ", ctx.name)
     if found.other is None:
         number = ctx.number(value, row, column)
         answer: doc.Sentence = (f"The {what} of ", word, " ", *where, " is ", number, ". It")

@@ -13,7 +13,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry, Value
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
-from tracer.lesson.context import LessonContext, listed
+from tracer.lesson.context import LessonContext, after, listed
 from tracer.lesson.entries import name, number
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.texts.answers import SIGNS, side_by_side, word_of, worked_line
@@ -152,19 +152,20 @@ def _address_of_row(value: Value, token: str | None) -> str:
 
 
 def _predictions(plain: Trace, found: Trace, token: int) -> Iterator[doc.Block]:
-    before, after = predicted(plain, token), predicted(found, token)
-    assert before and after
-    own, new = doc.Name(word_of(before)), doc.Name(word_of(after))
+    before, now = predicted(plain, token), predicted(found, token)
+    assert before and now
+    own, new = doc.Name(word_of(before)), doc.Name(word_of(now))
     name = doc.Name(distinct(found.tokens)[token])
-    said: doc.Sentence = ("After ", name, ", the model predicts ", own)
+    at = after(found.scenario).capitalize()
+    said: doc.Sentence = (f"{at} ", name, ", the model predicts ", own)
     if own == new:
         said = (*said, " without and with the given values. ")
     else:
         said = (*said, " without the given values, and ", new, " with them. ")
     yield doc.Paragraph((*said, SIGNS))
-    yield side_by_side([(WITHOUT, plain, before), (WITH, found, after)])
+    yield side_by_side([(WITHOUT, plain, before), (WITH, found, now)])
     lines = tuple(
-        _change(plain, found, entry.at) for entry in {before.at: before, after.at: after}.values()
+        _change(plain, found, entry.at) for entry in {before.at: before, now.at: now}.values()
     )
     yield doc.Paragraph(("The change of each logit, with − without:",))
     yield doc.Working(lines)

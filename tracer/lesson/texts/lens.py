@@ -58,7 +58,7 @@ def lens(trace: Trace, path: WordPath) -> doc.Document:
         tuple(tuple(each.probability for each in row) for row in seen),
         None,
         doc.Figure(
-            f"{ctx.trace.name}.lens", "The word that each layer would predict", ("", "after")
+            f"{ctx.trace.name}.lens", "The word that each layer would predict", ("", ctx.after)
         ),
         words,
     )
@@ -100,7 +100,7 @@ def since_which_layer(ctx: LessonContext, words: Sequence[str]) -> doc.Sentence 
     since = max(others, default=0) + 1
     if since == 1 or ctx.is_padding:
         return None
-    word = doc.Name(words[-1])
+    word, at = doc.Name(words[-1]), f" {ctx.after} "
     if since == len(words):
-        return ("Only the last layer predicts ", word, " after ", ctx.name, ".")
-    return (f"From layer {since} on, every layer predicts ", word, " after ", ctx.name, ".")
+        return ("Only the last layer predicts ", word, at, ctx.name, ".")
+    return (f"From layer {since} on, every layer predicts ", word, at, ctx.name, ".")

@@ -16,6 +16,7 @@ from tracer.formula import expression as ex
 from tracer.formula.evaluation import relation, value
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.lesson import document as doc
+from tracer.lesson.context import after
 from tracer.lesson.entries import number
 from tracer.names import distinct
 
@@ -33,7 +34,7 @@ PAIRS: doc.Sentence = (
 BACK: doc.Sentence = (
     "The backward pass begins at the logits. The gradient of a position's loss is the probability "
     "minus t, which is 1 for the correct word and 0 for every other word. For the correct word and "
-    "the most probable other one after ",
+    "the most probable other one ",
 )
 OF_LOGITS = ex.Chain(
     (
@@ -113,7 +114,7 @@ def where_it_goes_back(trace: Trace) -> Iterator[doc.Block]:
         return
     likeliest = max(others, key=shares.__getitem__)
     who = doc.Name(distinct(trace.tokens)[row])
-    yield doc.Paragraph((*BACK, who, ":"))
+    yield doc.Paragraph((*BACK, f"{after(trace.scenario)} ", who, ":"))
     yield doc.Formula(OF_LOGITS)
     yield doc.Working(
         tuple(
@@ -186,7 +187,7 @@ def _bars(trace: Trace) -> Iterator[doc.Bars]:
 def _pairs(trace: Trace) -> Iterator[doc.Block]:
     """How often each word follows another in the batch, and the loss of a model of these shares."""
     is_mean = _counted(trace) and trace.scenario.loss.reduction == "mean"
-    if not is_mean or len(trace.scenario.training) < 2:
+    if not is_mean or len(trace.scenario.training) < 2 or trace.scenario.fills_in:
         return
     followers = _followers(trace)
     counts = [(word, after, n) for word, of in followers.items() for after, n in of.most_common()]

@@ -28,9 +28,9 @@ def opening(story: Story) -> Iterator[doc.Sentence]:
     tokens, words = len(found.tokens), len(found.scenario.vocabulary or ())
     yield (
         *("The model reads ", doc.Name(found.scenario.written(found.tokens)), " as "),
-        f"{count(tokens, 'token')} and computes a probability for each of {words:,} possible next "
-        "tokens. This text asks why it predicts ",
-        *(story.word.name, " after ", ctx.name, "."),
+        f"{count(tokens, 'token')} and computes a probability for each of {words:,} possible "
+        f"{'' if ctx.fills_in else 'next '}tokens. This text asks why it predicts ",
+        *(story.word.name, f" {ctx.after} ", ctx.name, "."),
     )
     if any("␣" in name_text(name) for name in ctx.names):
         yield ("The sign ␣ in a token stands for a space.",)
@@ -88,7 +88,7 @@ def _named(parts: Sequence[AttributedPart]) -> str:
 def _predicted(story: Story) -> Iterator[doc.Inline]:
     """The word and its probability, and the runner-up with its own."""
     word = story.word
-    yield from ("After ", story.ctx.name, ", ", word.name, " is the most probable token, with ")
+    yield from (*story.ctx.after_it, ", ", word.name, " is the most probable token, with ")
     yield from (doc.Percent(story.number(word.probability)), ". Its logit, from which the softmax ")
     yield from ("computes this probability, is ", story.number(word.logit), ".")
     if story.rivals and story.rivals[0].is_alone and word.is_alone:
@@ -185,7 +185,10 @@ def _with_other_text(story: Story) -> Iterator[doc.Inline]:
         return
     second = other.comparison.second
     word, patched = story.predicted_in(second), story.predicted_in(other.patched)
-    yield from ("After ", doc.Name(second.scenario.written(second.tokens)))
+    yield from (
+        "In " if story.ctx.fills_in else "After ",
+        doc.Name(second.scenario.written(second.tokens)),
+    )
     yield from (
         ", the model predicts ",
         word.name,
@@ -214,7 +217,8 @@ def summary(story: Story) -> Iterator[doc.Sentence]:
         if before.rank != after.rank:
             where = phrase(story.ctx, after.value.place)
             ranks = f"{ordinal(before.rank)} to {ordinal(after.rank)}"
-            yield (f"Through {where}, ", word, f" moves from {ranks} after ", story.ctx.name, ".")
+            at: doc.Sentence = (f" {story.ctx.after} ", story.ctx.name, ".")
+            yield (f"Through {where}, ", word, f" moves from {ranks}", *at)
     if last := [part for part in story.parts.parts if is_later(part, head)] if story.parts else []:
         yield (
             f"Of the later components, the largest part of the {story.logit_is} is ",

@@ -93,7 +93,7 @@ def at_the_start(teacher: SummaryTeacher) -> Iterator[doc.Section]:
 
 
 def at_the_end(teacher: SummaryTeacher) -> Iterator[doc.Section]:
-    """The steps from the decoder's output to the predicted word."""
+    """The steps from the model's output to the predicted word."""
     return map(teacher.section, _at_the_end(teacher.steps))
 
 

@@ -97,7 +97,7 @@ def most_probable_word(ctx: LessonContext, title: str) -> doc.Question | None:
     computed = rows[0].computed
     order = sorted(range(len(computed)), key=computed.__getitem__, reverse=True)
     labels = tuple(rows[0].labels[i] for i in sorted(order[:MOST_CHOICES]))
-    asks = ("Which word will be the most probable one after ", ctx.name, "?")
+    asks = (f"Which word will be the most probable one {ctx.after} ", ctx.name, "?")
     choices = doc.Choices(labels, (labels.index(word),), several=False)
     return doc.Question(asks, (doc.Name(word), "."), choices)
 

@@ -227,16 +227,19 @@ def question(
 
     `every` step is worked, or only one of each kind.
     """
-    asked = (
-        "Which word comes next? The decoder computes a probability for every word of its "
-        "vocabulary."
-        if predicts
-        else "What does attention compute from given queries, keys and values? For each query, it "
+    follows: Sentence = ("Which word comes next?",)
+    if ctx.fills_in:
+        follows = ("Which word belongs in the place of ", ctx.name, "?")
+    words = f" The {ctx.model} computes a probability for every word of its vocabulary."
+    computes = f"What does a {ctx.model} do with these tokens? It rewrites each token's vector"
+    using = f" using {ctx.visible_tokens}" if ctx.visible_tokens else ""
+    of_typed = (
+        "What does attention compute from given queries, keys and values? For each query, it "
         "computes a weighted sum of the values."
-        if ctx.trace.scenario.has_typed_heads
-        else "What does a decoder do with these tokens? It rewrites each token's vector"
-        + (f" using {ctx.visible_tokens}." if ctx.visible_tokens else ".")
     )
+    asked: Sentence = (of_typed if ctx.trace.scenario.has_typed_heads else f"{computes}{using}.",)
+    if predicts:
+        asked = (*follows, words)
     read: Sentence = ("The model reads ", *listed(ctx.names), ".")
     if ctx.trace.scenario.has_typed_heads:
         read = _typed(ctx)
@@ -250,7 +253,7 @@ def question(
     )
     first, *others = introduction(ctx, terms)
     followed: list[Sentence] = [(plan,), first] if every else [(f"{plan} ", *first)]
-    return [(asked,), read, *followed, *others]
+    return [asked, read, *followed, *others]
 
 
 def _typed(ctx: LessonContext) -> Sentence:

@@ -177,7 +177,7 @@ def _rows(
             symbol = survey.names_of_the_end.get(matrix.value.address, matrix.symbol)
             symbol = matrix.symbol if matrix.place.layer else symbol
             operation = _operation(matrix, ends.get(matrix.value.address), survey)
-            if symbol == operation:  # the decoder's output is the final norm's, and named so
+            if symbol == operation:  # the model's output is the final norm's, and named so
                 continue
             yield (
                 symbol,
@@ -261,8 +261,10 @@ def _said(matrices: Sequence[SurveyedMatrix], survey: Survey) -> Iterator[doc.Se
         tokens, words = logits.value.shape
         products = (roles.UNSCALED_LOGITS, roles.UNCAPPED_LOGITS, roles.LOGITS)
         cost = next(by_role[role].multiply_adds for role in products if role in by_role)
+        fills_in = survey.trace.scenario.fills_in
+        of_one = "one token's word, its" if fills_in else "the next word, the last token's"
         yield (
-            f"To predict only the next word, the last token's row [1, {words}] is enough: "
+            f"To predict only {of_one} row [1, {words}] is enough: "
             f"{cost // tokens:,} multiply-adds instead of {cost:,}.",
         )
     times = matrices[0].times
@@ -404,6 +406,7 @@ def _half(survey: Survey) -> int:
 
 def _memory(survey: Survey) -> Iterator[doc.Block]:
     per_token, crossed = survey.cached
+    writes = not survey.trace.scenario.fills_in  # else nothing is cached
     kept = {
         "parameters": survey.parameters,
         "cache, for each token": per_token,
@@ -414,7 +417,7 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
     rows = (
         (name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
         for name, number in kept.items()
-        if number or name == "parameters"
+        if name == "parameters" or (number and writes)
     )
     types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
     yield doc.Paragraph((f"Bytes, with each number stored as {types}:",))

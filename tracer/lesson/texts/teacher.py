@@ -99,14 +99,14 @@ class Teacher:
         detail: Detail = Detail.FULL,
         terms: Terms | None = None,
     ) -> None:
-        """`token` is counted from 0, the last if it is not given; so is that of the encoder.
+        """`token` is counted from 0, by default the one to follow; so is that of the encoder.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
         there and how many parameters it has. Unless the `detail` is full, nothing is explained
         twice.
         """
         self.trace, self.refers, self.full, self.detail = trace, refers, full, detail
-        followed = len(trace.tokens) - 1 if token is None else token
+        followed = trace.scenario.followed(trace.tokens) if token is None else token
         self.ctx = LessonContext(
             *(trace, followed, symbols(trace.records), encoder_token),
             alone=detail is Detail.SHORT,

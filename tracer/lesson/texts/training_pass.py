@@ -84,7 +84,8 @@ def _forcing(trace: Trace) -> doc.Sentence:
     """Return what the model reads and predicts at each position."""
     targets, tokens = trace[TARGET.name].numbers, trace.tokens
     asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
-    follows = not trace.scenario.has_typed_heads  # else the tokens are only names of rows
+    # The tokens of typed heads are only names of rows.
+    follows = not (trace.scenario.has_typed_heads or trace.scenario.fills_in)
     if len(tokens) < 2 and follows:
         return ("The model reads the token and predicts the next word.",)
     follows = follows and all(targets[i] == tokens[i + 1] for i in asked if i + 1 < len(tokens))
@@ -187,6 +188,7 @@ def _batch(trace: Trace) -> tuple[doc.Block, ...]:
         for i, example in enumerate(examples, 1)
     ]
     shifted = all(x.tokens[1:] == x.targets[:-1] and x.tokens[1:] for x in examples)
+    shifted = shifted and not trace.scenario.fills_in
     each = (
         " Each target is its input, shifted by one token: the text itself has the correct words "
         "(self-supervised learning)."

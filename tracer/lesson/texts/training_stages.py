@@ -73,7 +73,8 @@ def _what_happens(ctx: LessonContext) -> Iterator[tuple[str, str]]:
     is_given = bool(scenario.upstream)
     are = "" if is_given else f", {targets} are the targets"
     yield "data", f"the tokens are the input{are}"
-    result = "a probability for each word after" if scenario.vocabulary else "a vector for"
+    of_words = f"a probability {'of each word for' if ctx.fills_in else 'for each word after'}"
+    result = of_words if scenario.vocabulary else "a vector for"
     computes = f"computes {result} each token"
     if ctx.attends_to_the_encoder:
         given = "" if ctx.has_two_towers else "; here the vectors are given"

@@ -211,7 +211,7 @@ def _generated(main: Teacher) -> Iterator[doc.Section]:
     A text beside an encoder's is its translation, which is written from the first token on.
     """
     found, scenario = main.trace, main.trace.scenario
-    if scenario.vocabulary is None or scenario.has_typed_heads:
+    if scenario.vocabulary is None or scenario.has_typed_heads or scenario.fills_in:
         return
     begins = scenario.generation.start or scenario.encoder
     options = GenerationOptions(

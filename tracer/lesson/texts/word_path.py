@@ -33,7 +33,7 @@ def path_section(ctx: LessonContext, path: WordPath) -> doc.Section:
         "The lens cannot read vectors of another width, so the table leaves out "
         f"{path.left_out} of {path.left_out + len(rows)} points.",
     )
-    asked = ("The rank, the logit and the probability of ", doc.Name(path.word), " after ")
+    asked = ("The rank, the logit and the probability of ", doc.Name(path.word), f" {ctx.after} ")
     first = "before the first layer and " if path.points[0].value.place.layer is None else ""
     blocks: tuple[doc.Block, ...] = (
         doc.Paragraph((*asked, ctx.name, f", {first}after each sub-layer:")),
@@ -55,7 +55,7 @@ def ends(ctx: LessonContext, path: WordPath) -> doc.Sentence:
     share = doc.Percent(printed(ctx, last.probability))
     most = ("; the most probable word is ", doc.Name(last.leader)) if last.rank > 1 else ()
     return (
-        *("After ", ctx.name, ", ", doc.Name(path.word), " ends with rank ", Number.of(last.rank)),
+        *(*ctx.after_it, ", ", doc.Name(path.word), " ends with rank ", Number.of(last.rank)),
         *(" and a probability of ", share, *most, "."),
     )
 

@@ -200,6 +200,8 @@ def _check_place(sizes: ShapeChecker, place: YamlPath, kind: str) -> None:
             sizes.report((*place, "heads", i, "sink"), message)
     if sizes.has("mask") and sizes.part("mask") != "causal":
         sizes.report(("mask",), f"{reads}, expected mask: causal")
+    elif sizes.fills_in:
+        sizes.report((*place, "kind"), f"{reads}, expected softmax with objective: masked")
     if sizes.has("padding"):
         sizes.report(("padding",), f"{reads}, so that no token can be hidden; expected no padding")
     if sizes.has("positions", "alibi"):

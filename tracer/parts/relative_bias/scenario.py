@@ -126,7 +126,7 @@ def _check_buckets(sizes: ShapeChecker, tower: YamlPath, number: int) -> None:
     at = (*place, "buckets" if sizes.has(*place, "buckets") else "table")
     both = sizes.part(*place, "bidirectional")
     if both is None:
-        both = "true" if tower or sizes.part("mask") == "none" else "false"
+        both = "true" if tower or sizes.part("mask") == "none" or sizes.fills_in else "false"
     found = count(number, "bucket")
     if number and both == "true" and (number % 2 or number < 4):
         expected = "an even number, at least 4: half of them for later tokens"

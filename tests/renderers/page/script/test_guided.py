@@ -16,7 +16,7 @@ STOPS = [
     *("Head 1 · Attention scores", "Head 1 · Mask", "Head 1 · Softmax: the attention weights"),
     *("Head 1 · Weighted sum of the values", "Attention output"),
     *("Residual connection after attention", "LayerNorm after attention", "FFN: hidden layer"),
-    *("FFN: activation", "FFN: output", "Output of the decoder"),
+    *("FFN: activation", "FFN: output", "Output of the model"),
 ]
 """Of alex, whose heads differ most in the first."""
 LAST = len(STOPS)
