@@ -131,12 +131,12 @@ def wrong_configurations(folder: Path, seeds: range) -> None:
 IN_ONE_GO = 50
 
 
-@pytest.mark.parametrize("start", range(0, 250, IN_ONE_GO))
+@pytest.mark.parametrize("start", range(0, 100, IN_ONE_GO))
 def test_wrong_scenarios(start: int, tmp_path: Path) -> None:
     wrong_scenarios(tmp_path, range(start, start + IN_ONE_GO))
 
 
-@pytest.mark.parametrize("start", range(0, 100, IN_ONE_GO))
+@pytest.mark.parametrize("start", range(0, 50, IN_ONE_GO))
 def test_wrong_command_lines(start: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     wrong_command_lines(tmp_path, range(start, start + IN_ONE_GO))
@@ -147,7 +147,7 @@ def test_wrong_pages(start: int, tmp_path: Path) -> None:
     wrong_pages(tmp_path, range(start, start + IN_ONE_GO))
 
 
-@pytest.mark.parametrize("start", range(0, 150, IN_ONE_GO))
+@pytest.mark.parametrize("start", range(0, 50, IN_ONE_GO))
 def test_wrong_configurations(start: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     wrong_configurations(tmp_path, range(start, start + IN_ONE_GO))

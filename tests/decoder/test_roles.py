@@ -34,7 +34,7 @@ from tracer.decoder.sampling import Sampling
 from tracer.decoder.score_attribution import attribute_score, check_score
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import TrainingOptions, train
-from tracer.decoder.value import Entry, Value
+from tracer.decoder.value import Entry
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
 from tracer.lesson.steps.declared import KIND_OF, kind_of
@@ -276,33 +276,34 @@ def passes() -> Iterator[Trace]:
 def attributions() -> Iterator[Trace]:
     """Attributions of a logit, of two, and of the output; also with each vector given."""
     whole = [parse(text, "f.yaml") for text in (EVERYTHING, every_part(), WITH_TYPES)]
+    of_logits, of_scores = set[Read](), set[Read]()
     for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), _learning(LINEAR, DIVIDED)):
-        plain = trace("f", scenario)
-        yield from _attributions(plain)
-        for value in one_of_each_role(plain):
-            if isinstance(plain.producers[value].operation, token_rows.LINEAR):
-                rows = tuple(map(tuple, value.numbers))
-                pinned = scenario.model_copy(update={"given": {value.address: rows}})
-                yield from _attributions(trace("f", pinned))
+        for found in plain_and_pinned(scenario, of_logits):
+            yield from _attributions(found)
     layers = [each for each in (*LEARNING, LINEAR, *BEFORE_ATTENTION) if "#" not in each]
     behind = (_learning(f"{layer}}}, {{{LEARNING[1]}") for layer in layers)
     encoded = parse(EVERYTHING.replace(*ENCODED), "f.yaml")
     for scenario in (*whole, *behind, encoded, *map(_learning, LATENTS)):
-        plain = trace("f", scenario)
-        yield from _scores(plain)
-        for value in one_of_each_role(plain):
-            if isinstance(plain.producers[value].operation, token_rows.LINEAR):
-                rows = tuple(map(tuple, value.numbers))
-                pinned = scenario.model_copy(update={"given": {value.address: rows}})
-                yield from _scores(trace("f", pinned))
+        for found in plain_and_pinned(scenario, of_scores):
+            yield from _scores(found)
 
 
-def one_of_each_role(found: Trace) -> Iterable[Value]:
-    """The first value of each role in each kind of sub-layer."""
-    first: dict[tuple[Role, str | None], Value] = {}
-    for value in found.values.values():
-        first.setdefault((value.role, value.place.sub_layer), value)
-    return first.values()
+Read = tuple[Role, str | None, frozenset[Role]]
+"""The role of a value, its kind of sub-layer, and the roles of all values there."""
+
+
+def plain_and_pinned(scenario: Scenario, before: set[Read]) -> Iterator[Trace]:
+    """Its pass, and one for each vector that is given, in sub-layers not met before."""
+    plain = trace("f", scenario)
+    yield plain
+    for value in plain.values.values():
+        place = value.place.sub_layer
+        beside = (each.role for each in plain.values.values() if each.place.sub_layer == place)
+        read = value.role, place, frozenset(beside)
+        if read not in before and isinstance(plain.producers[value].operation, token_rows.LINEAR):
+            before.add(read)
+            rows = tuple(map(tuple, value.numbers))
+            yield trace("f", scenario.model_copy(update={"given": {value.address: rows}}))
 
 
 def _scores(found: Trace) -> Iterator[Trace]:

@@ -168,6 +168,7 @@ def what_is_meant_anyway(spec: Scenario, rng: random.Random) -> None:
                     norm.setdefault("deviation", "population")
     spec.setdefault("positions", "none")
     spec.setdefault("arithmetic", "decimal")
+    spec.setdefault("objective", "next")
     if "embeddings" in spec.get("encoder", {}):
         spec["encoder"].setdefault("positions", "none")
 

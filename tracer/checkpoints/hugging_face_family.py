@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from tracer.checkpoints.architecture import (
     Activation,
+    DeltaLayers,
     FactorKeys,
     NormKind,
     QueryKeyNorm,
@@ -125,6 +126,10 @@ class HuggingFaceFamily:
     """The key of the hidden units of a shared expert with a gate; None if there is none."""
     windows: ReadWindows = no_windows
     """Returns the window of each layer, from the number of layers."""
+    delta: Callable[[CheckpointSettings, int], DeltaLayers | None] = lambda settings, layers: None
+    """Reads the layers with the gated delta rule, from the number of layers."""
+    output_gate: bool = False
+    """Whether the output of each head is multiplied by the sigmoid of a projection."""
     query_key_norm: QueryKeyNorm | None = None
     """Whether queries and keys are normalized: those of each head, or of all heads together."""
     normalizes_rotated: bool = False

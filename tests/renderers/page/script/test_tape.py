@@ -75,7 +75,7 @@ def faults_of_random(script: Script, most: int, seed: int | None) -> list[str]:
 
 
 def test_edits_of_random_scenarios(script: Script) -> None:
-    assert faults_of_random(script, 12, 7) == []
+    assert faults_of_random(script, 6, 7) == []
 
 
 @pytest.mark.fuzz
