@@ -102,7 +102,11 @@ def _memory(scenario: Scenario) -> Sentence | None:
     """What a cache keeps for convolutions, beside keys and values or states."""
     heads = [head for layer in scenario.layers if layer.attention for head in layer.attention.heads]
     filters = [getattr(keys_of(head, HeadKeys), name) for head in heads for name in FILTERS]
-    shapes = [shape_of(matrix) for matrix in filters if matrix is not None]
+    # Heads of a checkpoint that read one key convolve it once.
+    apart = {
+        getattr(each, "source", None) or id(each): each for each in filters if each is not None
+    }
+    shapes = [shape_of(each) for each in apart.values()]
     number = sum((window - 1) * columns for window, columns in shapes)
     if not number:
         return None
