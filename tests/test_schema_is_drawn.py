@@ -33,6 +33,8 @@ NOT_DRAWN = {
     r"encoder (Attention\.mask|Window).*": "refused: an encoder's tokens see each other",
     r"encoder (Attention\.(kind|gate|beta|feature_map|normalizer|unit_length|chunk)|Gate|Strength|"
     r"UnitLength).*": "refused: a state reads the tokens one after the other",
+    r"encoder (Head\.conv_[QKV]|Attention\.conv_activation).*": "refused: a convolution reads "
+    "earlier tokens only",
     r"encoder Head\.[QKV]": "refused: only the decoder starts with typed queries",
     r"Pinned\[\](: -inf.*| = -.*)": "refused: no vector hides anything, only the rows of a mask",
 }
@@ -49,7 +51,7 @@ def drawn(choices: Choices, strategy: st.SearchStrategy[Any], number: int) -> Co
     """How often each choice is made in so many draws; nothing is computed."""
     found: Counter[str] = Counter()
 
-    @seed(7)  # with which few draws make every choice
+    @seed(3)  # with which few draws make every choice
     @settings(
         max_examples=number,
         phases=[Phase.generate],

@@ -45,7 +45,17 @@ ALSO_CALLED = {
 """What GGUF files call a family."""
 
 
-ROTATES_PART = ("codegen", "glm", "glm4", "gpt_neox", "gptj", "nemotron", "phi", "stablelm")
+ROTATES_PART = (
+    "codegen",
+    "glm",
+    "glm4",
+    "gpt_neox",
+    "gptj",
+    "nemotron",
+    "phi",
+    "qwen3_next",
+    "stablelm",
+)
 HAS_WINDOWS = (
     *(
         "cohere2",
@@ -107,6 +117,10 @@ def parts(family: str) -> Iterator[str]:
         "layers without rotary positions": family in ("cohere2", "exaone4", "smollm3"),
         "attention and FFN in parallel": declared.parallel,
         "a mixture of experts": declared.experts,
+        "the gated delta rule with short convolutions in most layers": any(
+            ".delta." in key for key in declared.layout.names
+        ),
+        "gates of the heads' outputs": declared.output_gate,
         "a clamped gate": declared.gate,
         "attention sinks": "layer.attention.sink" in declared.layout.names,
         "a shared expert with a gate": declared.shared,

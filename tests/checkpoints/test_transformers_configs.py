@@ -133,11 +133,21 @@ BASE: Mapping[str, Json] = {
         **{"model_type": "qwen3_moe", **LLAMA, "num_experts": 3, "moe_intermediate_size": 24},
         **{"num_experts_per_tok": 2, "head_dim": 8},
     },
+    "qwen3_next": {
+        **{"model_type": "qwen3_next", **LLAMA, "num_experts": 3, "moe_intermediate_size": 24},
+        **{"num_experts_per_tok": 2, "shared_expert_intermediate_size": 20, "head_dim": 8},
+        **{"num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4},
+        **{"linear_key_head_dim": 6, "linear_value_head_dim": 5, "linear_conv_kernel_dim": 3},
+        "layer_types": ["full_attention", "full_attention", "linear_attention", "linear_attention"],
+    },
 }
 TOLERANCE = 1e-6
 """Relative; transformers computes the angles of rotary positions in float32."""
-ROUNDS_MORE = {"gpt_oss": 10}
-"""How much larger the difference may be; with norms in float64, it is 100 times smaller."""
+ROUNDS_MORE = {"gpt_oss": 10, "qwen3_next": 10}
+"""How much larger the difference may be; with norms in float64, it is 100 times smaller.
+
+Qwen3-Next computes its states in float32; in float64, the difference is below 1e-14.
+"""
 
 # --- configurations --------------------------------------------------------------------------
 
@@ -150,6 +160,7 @@ LLAMA_3 = {
 OLDER = {"type": "linear", "factor": 2.0}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8}
 FULL, SLIDING = "full_attention", "sliding_attention"
+DELTA = "linear_attention"
 
 ACTIVATIONS = (
     *("gelu", "gelu_python", "gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast"),
@@ -467,6 +478,22 @@ EXTRA: Mapping[str, tuple[Json, ...]] = {
         {"qkv_bias": False},
         {"layer_types": [FULL, FULL]},
     ),
+    "qwen3_next": (
+        *({"linear_num_value_heads": said} for said in (2, 3, 6, None)),
+        *({"linear_num_key_heads": said} for said in (1, 4)),
+        *({"linear_conv_kernel_dim": said} for said in (1, 2, 4)),
+        *({"linear_key_head_dim": said} for said in (1, 8)),
+        {"linear_value_head_dim": 8},
+        *({"full_attention_interval": said, "layer_types": MISSING} for said in (1, 2, 4, 5)),
+        *(
+            {"layer_types": [FULL if n in full else DELTA for n in range(4)]}
+            for full in ([], [0, 2])
+        ),
+        *({"layer_types": kinds} for kinds in ([FULL] * 4, [FULL, SLIDING] * 2, [DELTA, FULL])),
+        {"layer_types": [DELTA, FULL] * 2, "full_attention_interval": 4},
+        *({"shared_expert_intermediate_size": said} for said in (24, 0)),
+        *OF_SHARE,
+    ),
     "arcee": ({"attention_bias": True, "mlp_bias": True},),
     "nemotron": (
         {"attention_bias": True, "mlp_bias": True},
@@ -514,6 +541,7 @@ CHANGES |= {
     "mixtral": OF_EXPERTS,
     "qwen3_moe": OF_EXPERTS,
     "qwen2_moe": OF_EXPERTS,
+    "qwen3_next": OF_EXPERTS,
     "olmoe": OF_EXPERTS,
 }
 
@@ -708,6 +736,7 @@ NOT_SUPPORTED_IN = {
     },
     "olmo3": {f"rope_parameters.{key}" for key in (*LLAMA_3, "partial_rotary_factor")},
     "phi": {"qk_layernorm"},
+    "qwen3_next": {"shared_expert_intermediate_size"},
     "stablelm": {"head_dim", "qk_layernorm"},
 }
 """Those of single families."""

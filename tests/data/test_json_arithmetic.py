@@ -237,7 +237,7 @@ layers:
     beta: {W_B: [[0.5], [1]]}
     feature_map: relu
     unit_length: {epsilon: 0.01}
-    heads: [*head]
+    heads: [{W_Q: [[1], [2]], W_K: [[1], [0.5]], W_V: [[1], [0]], conv_Q: [[0.5], [1]]}]
     W_O: [[1, 0]]
 vocabulary: [a, b]
 unembedding: tied

@@ -58,6 +58,7 @@ def moves(draw: st.DrawFn, kind: type[Gather]) -> Drawn:
         (op.PlaceColumns(column, m), [(n, m - column)]),
         (op.AppendZeros(), [(n, m)]),
         (op.SpreadGroups(k, 2), [(n, m)]),
+        (op.BelowZeros(k), [(n, m)]),
         (op.LookUp(by_offset, column, min(n, k)), [(n, m)]),
     ]
     return next(each for each in found if type(each[0]) is kind)
@@ -158,6 +159,7 @@ def test_the_labels_are_those_of_the_entries(kind: type[Gather], data: st.DataOb
 
 
 GIVEN_AXES = {
+    op.BelowZeros,
     op.LookUp,
     *(op.Collect, op.TakeColumn, op.TakeEntry, op.TakeEntries, op.TakeNumber, op.Stack),
     *(op.AsRows, op.PlaceRows, op.PlaceColumns, op.PlaceNumber, op.AppendZeros, op.SpreadGroups),

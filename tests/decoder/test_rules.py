@@ -131,7 +131,7 @@ WITHOUT = {
     *(op.NegativeTotal, op.ColumnTotal, op.LastColumnTotal, op.ColumnDot),  # gradients
     *(el.Quantize, el.QuantizeToE2M1, el.ZeroPoint),  # frozen
     *(el.SharedExponent, el.TwoToThe, op.GroupExtreme),
-    op.ByEntry,  # a gradient
+    *(op.ByEntry, op.ConvolveBack),  # gradients
 }
 
 

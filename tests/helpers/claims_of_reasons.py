@@ -24,7 +24,10 @@ BLOCK = (
     *("scores", "values", "max", "change", "factor", "shifted", "exp", "sum"),
     *("block_sum", "block_output"),
 )
-NORMS = ("norm", "norm_after", "embedding_norm", "final_norm", "query_norm", "key_norm")
+NORMS = (
+    *("norm", "norm_after", "embedding_norm", "final_norm"),
+    *("query_norm", "key_norm", "output_norm"),
+)
 WAVES = ("index", "div_term", "angle", "sin", "cos")
 SCALED = (
     *("base", "unscaled", "turns", "ramp_start", "ramp_end", "ramp"),
@@ -95,8 +98,8 @@ def part_of(at: Judge) -> dict[str, Any]:
 
 
 def norm_of_heads(at: Judge) -> str:
-    """`query` or `key` if a section normalizes these, also where earlier keys precede them."""
-    found = re.search(r"attention\.(?:head\d+\.)?(?:(query|key)_norm|keys)$", at.address)
+    """`query`, `key` or `output` if a section normalizes these, also where earlier keys precede."""
+    found = re.search(r"attention\.(?:head\d+\.)?(?:(query|key|output)_norm|keys)$", at.address)
     return (found[1] or "key" * (at.near("key_norm") is not None)) if found else ""
 
 
@@ -771,7 +774,7 @@ CLAIMS: dict[str, Check] = {
     ),
     "A row that counts several shows the first; the others belong to other {where:heads|layers|experts|heads or layers|heads or experts|layers or experts|heads, layers or experts}.": several_alike,
     "ε is added {where:under|to} the root so that a vector of {what:equal numbers|zeros} is not divided by 0.": epsilon,
-    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|latent vector}'s {how:mean is subtracted from its numbers, and the result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
+    r"[The {together:queries|keys} of all heads are normalized together. ]Each {whose:token|query|key|output|latent vector}'s {how:mean is subtracted from its numbers, and the result is divided by the standard deviation σ|numbers are divided by their root mean square}[epsilon:, with ε][gain:, then multiplied by [one:1 + ]γ][shift:, and β is added].": measured,
     "The head gets its own columns of the normalized {which:queries|keys}.": lambda at, said: (
         spans_heads(at, norm_of(at))
         and said["which"] == {"query": "queries", "key": "keys"}[norm_of_heads(at)]

@@ -36,6 +36,11 @@ class JudgedPart:
         default_factory=dict
     )
     """By a key that has the place of a weight matrix, what computes the matrix from all keys."""
+    projected: Callable[..., tuple[dict[str, Any], list[list[NDArray[np.float64]]]]] | None = None
+    """Changes what all heads project: returns what it computes, and the new rows.
+
+    It gets the attention, and the queries, keys and values of each head.
+    """
     heads: Callable[..., dict[str, NDArray[np.float64]] | None] | None = None
     """Computes the values of all heads in another way than a softmax, or returns None.
 

@@ -70,6 +70,8 @@ def _cases(rng: Any, n: int, m: int, k: int) -> Iterator[tuple[Any, list[Numbers
     yield op.ColumnTotal(), [wide]
     yield op.LastColumnTotal(), [wide]
     yield op.ColumnDot(), [wide, wider]
+    yield op.Convolve(k), [some(n + k - 1, m), some(k, m)]
+    yield op.ConvolveBack(n, k), [wide, some(k, m)]
     yield op.RowDot(), [wide, wider]
     yield op.RowDot(negative=True), [wide, wider]
     yield op.Mean(), [wide]

@@ -186,6 +186,14 @@ def _miss(p: Any, shares: Any) -> Any:
     return (shares - t) * counts / p.counted
 
 
+def _convolved_back(p: Any, g: Any, b: Any) -> Any:
+    """Each row of g spreads over as many rows as b has, the last first."""
+    found = _zeros(g, len(g) + len(b) - 1, *g.shape[1:])
+    for i, row in enumerate(g):
+        found[i : i + len(b)] = found[i : i + len(b)] + row * b
+    return found
+
+
 def _placed(a: Any, index: Any, *shape: int) -> Any:
     placed = _zeros(a, *shape)
     placed[index] = a
@@ -270,6 +278,10 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "column_sum": lambda p, a: a.sum(axis=0),
     "last_column_sum": lambda p, a: a[:, -1:].sum(axis=0),
     "column_dot": lambda p, a, b: (a * b).sum(axis=0),
+    "convolve": lambda p, a, b: sum(
+        p.kept(a[j : j + len(a) - len(b) + 1] * b[j]) for j in range(len(b))
+    ),
+    "convolve_back": _convolved_back,
     "row_dot": lambda p, a, b: (a * b).sum(axis=1) * (-1 if p.negative else 1),
     "mean": lambda p, a: a.sum(axis=1) / (a.shape[1] - p.sample),
     "sum_of": lambda p, a: a[p.counted].sum(),
@@ -423,6 +435,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "take_entries": lambda p, a: np.array([a[i, j] for i, j in p.entries]),
     "as_rows": lambda p, a: _by_word(p, a.T),
     "place_rows": lambda p, a: _placed(a, p.rows, p.n, a.shape[1]),
+    "below_zeros": lambda p, a: np.concatenate([_zeros(a, p.zeros, a.shape[1]), a]),
     "place_columns": lambda p, a: _placed(a, np.s_[:, p.start : p.start + a.shape[1]], len(a), p.n),
     # --- words
     "argmax": _argmax,

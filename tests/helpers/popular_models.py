@@ -29,6 +29,10 @@ OF_WIDTH = (
 OF_HEAD = ("rotary_dim", "query_pre_attn_scalar")
 CONTEXTS = ("n_positions", "n_ctx", "max_seq_len")
 EXPERTS = ("num_experts", "num_local_experts")
+OF_DELTA = {
+    **{"linear_num_key_heads": 2, "linear_num_value_heads": 4},
+    **{"linear_key_head_dim": 6, "linear_value_head_dim": 5},
+}
 VISION = {
     **{"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "head_dim": 8},
     **{"num_attention_heads": 2, "image_size": 56},
@@ -74,6 +78,7 @@ def scaled(config: Json) -> Json:
     if config.get("quantization_config"):
         small_width = 32 * round(small_width / 32)  # whole blocks
     few = 2 * config.get("sliding_window_pattern", 2) if _differ(config) else 2
+    few = config.get("full_attention_interval", few)
     few = min(layers, few if isinstance(few, int) else 8)
     words = config.get("vocab_size") or 1
     small: Json = {}
@@ -97,6 +102,8 @@ def scaled(config: Json) -> Json:
             value = CONTEXT
         elif key in EXPERTS and value:
             value = 4
+        elif key in OF_DELTA:
+            value = OF_DELTA[key]
         elif key == "mamba_n_heads":
             value = 1
         elif key == "mamba_d_head":

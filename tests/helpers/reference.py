@@ -412,8 +412,16 @@ def _attention(
 
     for h, own_columns in enumerate(has_key):
         query[h][:, own_columns] = replace(f"head{h + 1}.query", query[h][:, own_columns])
-    flat_query, flat_key = query.copy(), key.copy()
+    flat_query, flat_key, flat_value = query.copy(), key.copy(), value.copy()
     normed = latents
+    for change in (part.projected for part in judged_parts() if part.projected):
+        each = (query, has_key), (key, has_key), (value, has_value)
+        before = [[rows[h][:, real[h]] for h in range(len(own))] for rows, real in each]
+        changes, behind = change(attention, *before)
+        normed |= changes
+        for (of_heads, real), changed in zip(each, behind, strict=True):
+            for h in range(len(own)):
+                of_heads[h][:, real[h]] = changed[h]
     compared = has_key
     normed |= _norms_of_heads(attention, "before_rotary", query, key, has_key)
     if angle is not None and "latent" in attention:
@@ -452,7 +460,7 @@ def _attention(
                 found[f"{name}rotated_query"] = rotated_query[h][:, has_key[h]]
             if "shares" not in own[h]:
                 found[f"{name}key"] = flat_key[h][:, has_key[h]]
-                found[f"{name}value"] = value[h][:, real]
+                found[f"{name}value"] = flat_value[h][:, real]
                 if angle is not None:
                     found[f"{name}rotated_key"] = rotated_key[h][:, has_key[h]]
         return _concatenated(found, output, has_value, attention, x)
@@ -522,7 +530,7 @@ def _attention(
         if "shares" in own[h]:
             continue
         found[f"head{h + 1}.key"] = flat_key[h][:, has_key[h]]
-        found[f"head{h + 1}.value"] = value[h][:, has_value[h]]
+        found[f"head{h + 1}.value"] = flat_value[h][:, has_value[h]]
         if angle is not None:
             found[f"head{h + 1}.rotated_key"] = rotated_key[h][:, has_key[h]]
     return _concatenated(found, output, has_value, attention, x)

@@ -74,6 +74,28 @@ class ClampedGate:
 
 
 @dataclass(frozen=True)
+class DeltaLayers:
+    """The layers with the gated delta rule in place of a softmax (Qwen3-Next).
+
+    A query and a key belong to several heads in a row, each with values of its own.
+    """
+
+    layers: frozenset[int]
+    """Their numbers, counted from 1."""
+    key_heads: int
+    heads: int
+    d_k: int
+    d_v: int
+    window: int
+    """The rows of the filters that queries, keys and values are convolved with."""
+
+    @property
+    def together(self) -> int:
+        """The number of heads with the same query and key."""
+        return self.heads // self.key_heads
+
+
+@dataclass(frozen=True)
 class Architecture:
     """A decoder, or an encoder.
 
@@ -162,10 +184,27 @@ class Architecture:
     """The hidden units of a shared expert with a gate; None without one."""
     first_position: int = 0
     """The row of the position table for the first token."""
+    delta: DeltaLayers | None = None
+    """The layers with the gated delta rule; None without any."""
+    output_gate: bool = False
+    """Whether the output of each head is multiplied by the sigmoid of a projection."""
     has_images: bool = False
     """Whether it is the text half of a model that also reads images."""
     bounded: bool = False
     """Whether no text may be longer than the context even with rotary positions or ALiBi."""
+
+    def is_delta(self, layer: int) -> bool:
+        """Whether a layer, counted from 1, has the gated delta rule."""
+        return self.delta is not None and layer in self.delta.layers
+
+    def heads_of(self, layer: int) -> tuple[int, int]:
+        """Return the heads of a layer, counted from 1, and those with keys of their own.
+
+        Heads with the gated delta rule have keys of their own, of which some are equal.
+        """
+        if self.delta and layer in self.delta.layers:
+            return self.delta.heads, self.delta.heads
+        return self.heads, self.key_heads
 
     @property
     def window(self) -> int | None:
@@ -188,6 +227,9 @@ class Architecture:
             yield f"{self.heads} heads, expected a multiple of the {self.key_heads} with keys"
         if self.heads > self.width:
             yield f"{self.heads} heads, expected at most {self.width}, the width"
+        if self.delta and self.delta.heads % self.delta.key_heads:
+            found = f"{self.delta.heads} heads with the delta rule"
+            yield f"{found}, expected a multiple of the {self.delta.key_heads} with keys"
         if self.experts and self.top > self.experts:
             yield f"{self.top} experts for each token, expected at most {self.experts}"
         if self.rotated + self.rotated % 2 > self.d_k:

@@ -34,7 +34,7 @@ _FAMILIES: Mapping[str, str] = {
     MULTI_AXES: "glm4v qwen3_vl_moe qwen3_vl_moe_text",
     STATE_SPACE: "bamba falcon_h1 falcon_mamba jamba mamba mamba2 nemotron_h zamba zamba2",
     GATED_LINEAR: "kimi_linear minimax olmo_hybrid qwen3_5 qwen3_5_moe qwen3_5_text "
-    "qwen3_5_moe_text qwen3_next qwen3next",
+    "qwen3_5_moe_text qwen3next",
     "short convolutions": "lfm2 lfm2_moe lfm2_vl",
     "a norm of the values": "gemma3n gemma3n_text gemma4 gemma4_text",
     LAYER_EMBEDDINGS: "gemma3n gemma3n_text",

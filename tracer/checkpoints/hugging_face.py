@@ -150,6 +150,8 @@ def _architecture(
     words = settings.whole("vocab_size")
     windows = tuple(family.windows(settings, layers))
     rotary, own_rotary = family.rotary(settings, windows) if family.rotary else (None, {})
+    delta = family.delta(settings, layers)
+    own_rotary = {**own_rotary, **dict.fromkeys(delta.layers if delta else ())}
     scale, keys, parallel = family.embedding_scale, family.factors, family.parallel
     if not isinstance(parallel, bool):
         parallel = settings.flag(*parallel)
@@ -173,6 +175,8 @@ def _architecture(
         else activations[activation],
         gated=family.gated,
         gate=_gate(settings, family),
+        delta=delta,
+        output_gate=family.output_gate,
         rotary=rotary,
         own_rotary=own_rotary,
         windows=windows,

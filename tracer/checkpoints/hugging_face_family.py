@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from tracer.checkpoints.architecture import FactorKeys, NormKind, QueryKeyNorm, RotaryLayout
+from tracer.checkpoints.architecture import (
+    DeltaLayers,
+    FactorKeys,
+    NormKind,
+    QueryKeyNorm,
+    RotaryLayout,
+)
 from tracer.checkpoints.hugging_face_rotary import ReadTurns
 from tracer.checkpoints.hugging_face_windows import ReadWindows, no_windows
 from tracer.checkpoints.layouts import Layout
@@ -109,6 +115,10 @@ class HuggingFaceFamily:
     """The key of the hidden units of a shared expert with a gate; None if there is none."""
     windows: ReadWindows = no_windows
     """Returns the window of each layer, from the number of layers."""
+    delta: Callable[[CheckpointSettings, int], DeltaLayers | None] = lambda settings, layers: None
+    """Reads the layers with the gated delta rule, from the number of layers."""
+    output_gate: bool = False
+    """Whether the output of each head is multiplied by the sigmoid of a projection."""
     query_key_norm: QueryKeyNorm | None = None
     """Whether queries and keys are normalized: those of each head, or of all heads together."""
     normalizes_rotated: bool = False

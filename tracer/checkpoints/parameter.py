@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +29,7 @@ class Parameter:
     address: str
     """The address of the decoder's parameter, for messages."""
     tensor: Tensor
-    part: tuple[range, ...]
+    part: tuple[range | tuple[int, ...], ...]
     """The rows and columns of the tensor, in the file's layout."""
     transposed: bool = False
     __array_ufunc__ = None
@@ -39,6 +40,11 @@ class Parameter:
     def shape(self) -> tuple[int, ...]:
         """(rows, columns), or (length,) for a vector."""
         return tuple(map(len, self._turned(self.part)))
+
+    @property
+    def source(self) -> object:
+        """What is equal for two parameters that are the same numbers of a file."""
+        return self.tensor.file, self.tensor.name, self.part
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -90,6 +96,12 @@ class Parameter:
         part = self._turned((*rows, columns[begin:end]))
         return replace(self, address=address, part=part)
 
+    def some_columns(self, chosen: tuple[int, ...], address: str) -> Parameter:
+        """Return columns that need not be side by side as a separate parameter."""
+        rows, columns = self._turned(self.part)
+        part = self._turned((rows, tuple(columns[i] for i in chosen)))
+        return replace(self, address=address, part=part)
+
     def rows(self, begin: int) -> Parameter:
         """Return the rows from one on."""
         rows, columns = self._turned(self.part)
@@ -99,9 +111,11 @@ class Parameter:
         return axes[::-1] if self.transposed else axes
 
 
-def _within(part: range, chosen: Rows) -> Rows:
+def _within(part: Sequence[int], chosen: Rows) -> Rows:
     """Convert rows of a part of the tensor to rows of the tensor."""
     if not isinstance(chosen, slice):
         return [part[i] for i in chosen]
     rows = part[chosen]
+    if not isinstance(rows, range):
+        return list(rows)
     return slice(rows.start, rows.stop, rows.step) if rows.step > 0 else list(rows)

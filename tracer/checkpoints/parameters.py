@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from tracer.checkpoints.architecture import Architecture
+from tracer.checkpoints.architecture import Architecture, DeltaLayers
 from tracer.checkpoints.families import TENSOR_MEANINGS
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
@@ -16,6 +16,10 @@ from tracer.errors import Problem, TracerError
 
 UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
 NORMS = ("norm", "norm_after")
+ATTENTION, DELTA = ".attention.", ".delta."
+"""What is in the keys of an attention, and in those of one with the gated delta rule."""
+OF_SEVERAL = (".W_QKVG", ".W_BA")
+"""The ends of keys of matrices whose parts are not as wide as each other, or not side by side."""
 
 
 def parameters(
@@ -100,7 +104,7 @@ def _of_tower(
     def expected(key: str, name: str, address: str) -> ExpectedTensor:
         # Every format stores the unembedding like embeddings: one row per word.
         is_straight = bool(layout.straight) and layout.straight in key
-        transposed = (".W_" in key or key.endswith((".router", ".shared_gate"))) and (
+        transposed = (".W_" in key or key.endswith((".router", ".shared_gate", ".conv"))) and (
             (layout.transposed and not is_straight) or key == UNEMBEDDING
         )
         stored = shapes[key][::-1] if transposed else shapes[key]
@@ -110,7 +114,7 @@ def _of_tower(
         key: name
         for key, name in names.items()
         if key.startswith("layer.")
-        and (".b_" not in key or _letters(key) <= {*architecture.biases})
+        and (".b_" not in key or DELTA in key or _letters(key) <= {*architecture.biases})
         and not (architecture.shares_norm and key.startswith("layer.ffn.norm."))
     }
     for key, name in names.items():
@@ -118,11 +122,20 @@ def _of_tower(
             yield expected(key, name, key)
     for layer in range(architecture.layers):
         for key, name in of_layers.items():
-            address = key.replace("layer.", f"layer{layer + 1}.", 1)
+            if not is_of_layer(key, is_delta=architecture.is_delta(layer + 1)):
+                continue
+            address = key.replace("layer.", f"layer{layer + 1}.", 1).replace(DELTA, ATTENTION)
             experts = range(architecture.experts or 0) if ".expert." in key else (0,)
             for expert in experts:
                 own = address.replace(".expert.", f".expert{expert + 1}.")
                 yield expected(key, name.format(layer, expert), own)
+
+
+def is_of_layer(key: str, *, is_delta: bool) -> bool:
+    """Return whether a layer, with the gated delta rule or a softmax, has a parameter."""
+    if key == "layer.attention.norm.gain" or not (ATTENTION in key or DELTA in key):
+        return True
+    return (DELTA in key) == is_delta
 
 
 def _letters(bias: str) -> set[str]:
@@ -140,6 +153,7 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     norms += ["embedding_norm", "final_norm"]
     projections = {
         "W_Q": (d, queries),
+        "W_QG": (d, 2 * queries),
         "W_K": (d, keys),
         "W_V": (d, keys),
         "W_QKV": (d, queries + 2 * keys),
@@ -172,7 +186,24 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     for norm, columns in (("query_norm", queries), ("key_norm", keys)):
         length = columns if together else architecture.d_k
         rows |= {f"layer.attention.{norm}.{part}": (length,) for part in ("gain", "shift")}
-    return {**biases, **matrices, **rows}
+    return {**biases, **matrices, **rows, **_shapes_of_delta(architecture)}
+
+
+def _shapes_of_delta(architecture: Architecture) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the parameters of the gated delta rule, with the heads side by side."""
+    own, d = architecture.delta, architecture.width
+    if own is None:
+        return {}
+    keys, values = own.key_heads * own.d_k, own.heads * own.d_v
+    return {
+        "layer.delta.W_QKVG": (d, 2 * keys + 2 * values),
+        "layer.delta.W_BA": (d, 2 * own.heads),
+        "layer.delta.conv": (own.window, 2 * keys + values),
+        "layer.delta.gate.A_log": (own.heads,),
+        "layer.delta.gate.b_A": (own.heads,),
+        "layer.delta.output_norm.gain": (own.d_v,),
+        "layer.delta.W_O": (values, d),
+    }
 
 
 def _renamed(expected: Sequence[str], tensors: Mapping[str, Tensor]) -> str | None:
@@ -233,6 +264,12 @@ def _parts(whole: Parameter, architecture: Architecture, layout: Layout) -> Iter
     if whole.address == "positions":
         yield whole.rows(architecture.first_position)
         return
+    if whole.address.endswith(".W_BA") and architecture.delta:
+        place, heads = whole.address.removesuffix("W_BA"), architecture.delta.heads
+        of_beta, of_gate = _columns_of_numbers(heads, architecture.delta.together)
+        yield whole.some_columns(of_beta, f"{place}beta.W_B")
+        yield whole.some_columns(of_gate, f"{place}gate.W_A")
+        return
     parts = list(columns_of(whole.address, architecture, layout))
     yield from (whole.columns(*part) for part in parts)
     if not parts:
@@ -247,11 +284,41 @@ def columns_of(
     The heads of W_Q are side by side, and W_13 holds W_1 and W_3. A module with this matrix gives
     vectors with the same columns. Nothing is yielded for a matrix that is one parameter.
     """
+    place, _, name = address.rpartition(".")
+    if architecture.delta and name in ("W_QKVG", "conv"):
+        yield from _columns_of_delta(place, name, architecture.delta)
+        return
     heads = range(1, architecture.heads + 1), architecture.heads_with_keys
     width = architecture.hidden if address.endswith("_13") else architecture.d_k
     width = 1 if address.endswith(".sink") else width
     for number, part in enumerate(side_by_side(address, *heads, layout)):
         yield number * width, (number + 1) * width, part
+
+
+def _columns_of_delta(place: str, name: str, own: DeltaLayers) -> Iterator[tuple[int, int, str]]:
+    """Yield the columns of queries, keys, values and gates; heads share those of a query and key.
+
+    Those of one key head are side by side in the projection. In the filters, all queries are.
+    """
+    of_key_heads = [range(g * own.together, (g + 1) * own.together) for g in range(own.key_heads)]
+    if name == "conv":
+        order = [(part, heads) for part in "QKV" for heads in of_key_heads]
+    else:
+        order = [(part, heads) for heads in of_key_heads for part in "QKVG"]
+    kind = "conv" if name == "conv" else "W"
+    begin = 0
+    for part, heads in order:
+        for head in heads:
+            end = begin + (own.d_k if part in "QK" else own.d_v)
+            yield begin, end, f"{place}.head{head + 1}.{kind}_{part}"
+            begin = begin if part in "QK" else end
+        begin = end
+
+
+def _columns_of_numbers(heads: int, together: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the columns of β and of the gate: for each key head, those of its heads in turn."""
+    of_beta = tuple(2 * (head - head % together) + head % together for head in range(heads))
+    return of_beta, tuple(column + together for column in of_beta)
 
 
 def side_by_side(
@@ -267,11 +334,12 @@ def side_by_side(
         yield from (f"{place}.{kind}_{part}" for part in parts)
     if name == "sink":
         yield from (f"{place}.head{head}.sink" for head in heads)
-    if parts not in ("Q", "K", "V", "QKV", "QVK"):
+    if parts not in ("Q", "K", "V", "QG", "QKV", "QVK"):
         return
     groups = (layout.groups or len(with_keys)) if len(parts) > 1 else 1
+    groups = len(heads) if parts == "QG" else groups
     for group in range(groups):
         for part in parts:
-            of = heads if part == "Q" else with_keys
+            of = heads if part in "QG" else with_keys
             first, last = (len(of) * number // groups for number in (group, group + 1))
             yield from (f"{place}.head{head}.{kind}_{part}" for head in of[first:last])

@@ -35,7 +35,8 @@ def with_parts(tensors: Mapping[str, Tensor], names: Iterable[str]) -> Mapping[s
     problems = list[Problem]()
     for stack, own in parts.items():
         tensor = tensors[stack]
-        number = len({index[0] for index in own.values()})
+        firsts = {index[0] for index in own.values() if isinstance(index[0], int)}
+        number = len(firsts) or (*tensor.shape, 0)[0]  # without a first index, it is no stack
         axes = max(map(len, own.values()))
         if isinstance(tensor, AbsentTensor):
             found |= {name: AbsentTensor(tensor.file, tensor.name) for name in own}

@@ -142,11 +142,11 @@ def with_earlier(tape: Tape, k: Value, v: Value, inputs: AttentionInputs) -> tup
     earlier = inputs.earlier
     if earlier is None or not inputs.new:
         return k, v
-    together = {roles.KEY: roles.KEYS}
+    together = {roles.KEY: roles.KEYS, roles.VALUE: roles.VALUES}
     for part in parts():
         together |= part.with_earlier
     k = with_rows_before(tape, together[k.role], k, earlier)
-    return k, with_rows_before(tape, roles.VALUES, v, earlier)
+    return k, with_rows_before(tape, together[v.role], v, earlier)
 
 
 def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:

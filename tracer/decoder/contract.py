@@ -1,5 +1,6 @@
 """Sums of products over named axes: "n i, i m -> n m" is Σ a[n, i] b[i, m] over i.
 
+In "n+k m, k m -> n m" an axis is read from n on: it is Σ a[n + k, m] b[k, m] over k.
 An operation declares its axes, as in einops. Its result, the terms of an entry and the gradient of
 a product follow from that.
 """
@@ -43,8 +44,9 @@ class Contract:
         operands, result = cls.spec.split("->")
         cls.factors = tuple(tuple(each.split()) for each in operands.split(","))
         cls.kept = tuple(result.split())
-        cls.summed = next(axis for axis in cls.factors[0] if axis not in cls.kept)
-        cls.is_matrix_product = len({*cls.factors}) > 1
+        cls.summed = next(axis for axis in cls.factors[-1] if axis not in cls.kept)
+        is_of_windows = any(len(axis) > 1 for axes in cls.factors for axis in axes)
+        cls.is_matrix_product = len({*cls.factors}) > 1 and not is_of_windows
 
     def of(self) -> Where:
         """Return which entries of a single operand are summed."""

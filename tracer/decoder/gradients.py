@@ -278,6 +278,9 @@ class _BackwardPass:
                     yield to(operand, PRODUCTS[spec], *factors)
                 if x[2:]:
                     yield to(2, op.ColumnTotal(), g)
+            case op.Convolve(window):
+                yield to(0, op.ConvolveBack(g.shape[0], window), g, x[1])
+                yield to(1, op.Convolve(g.shape[0]), x[0], g)
             case op.MixExperts(rows):
                 weights, *outputs = x
                 yield to(0, op.ExpertDots(rows), g, *outputs)

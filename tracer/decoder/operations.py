@@ -8,7 +8,7 @@ the operands an operation can be repeated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -17,9 +17,10 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
-from tracer.decoder.contract import Contract
+from tracer.decoder.contract import Along, Contract
 from tracer.decoder.elementwise import Elementwise, Mask
-from tracer.decoder.gather import ALL, Gather, Move, Shape, Where
+from tracer.decoder.gather import ALL, Gather, Index, Move, Shape, Where
+from tracer.formula.arithmetic import Arithmetic, Array, RoundPart
 
 
 class Given:
@@ -198,6 +199,20 @@ class Rows(Gather):
     def backward(self, operand: int, *shapes: Shape) -> Recorded:
         is_repeated = len(set(self.rows)) < len(self.rows)
         return (ByWord if is_repeated else PlaceRows)(self.rows, shapes[0][0])
+
+
+@dataclass(frozen=True)
+class BelowZeros(Gather):
+    """Rows below so many rows of zeros: (n, d) → (zeros + n, d)."""
+
+    name = "below_zeros"
+    zeros: int
+
+    def to(self) -> Where:
+        return (slice(self.zeros, None),)
+
+    def backward(self, operand: int, *shapes: Shape) -> Recorded:
+        return Rows(tuple(range(self.zeros, self.zeros + shapes[0][0])))
 
 
 @dataclass(frozen=True)
@@ -540,6 +555,57 @@ class RowDot(Contract):
 
     name, spec = "row_dot", "n m, n m -> n"
     negative: bool = False
+
+
+@dataclass(frozen=True)
+class Convolve(Contract):
+    """Σ_j a_(t+j) ⊙ b_j over the rows of b: (n + k - 1, d), (k, d) → (n, d); k is the `window`."""
+
+    name, spec = "convolve", "n+k d, k d -> n d"
+    window: int
+
+    def axes(self, *operands: Axes) -> Axes:
+        """Return the axes of a, without the first rows."""
+        rows, columns = operands[0]
+        return (Axis(rows.name, rows.labels[self.window - 1 :]), columns)
+
+    def result(self, arithmetic: Arithmetic, x: Sequence[Array], part: RoundPart) -> Array:
+        """Return the sums of a window of rows for each row from the window's last on."""
+        a, b = x
+        n = len(a) - self.window + 1
+        return arithmetic.sum(part(np.stack([a[j : j + n] * b[j] for j in range(len(b))])), axis=0)
+
+    def along(self, at: Index) -> list[Along]:
+        row, column = at
+        return [(slice(row, row + self.window), column), (ALL, column)]
+
+
+@dataclass(frozen=True)
+class ConvolveBack(Contract):
+    """Σ_j g_(i-j) ⊙ b_j of the rows that there are: (n, d), (k, d) → (n + k - 1, d).
+
+    `rows` is n, and `window` is k.
+    """
+
+    name, spec = "convolve_back", "n-k d, k d -> n d"
+    rows: int
+    window: int
+
+    def result(self, arithmetic: Arithmetic, x: Sequence[Array], part: RoundPart) -> Array:
+        """Return, for each row, the sum over the windows that it is in."""
+        g, b = x
+        n, k = self.rows, self.window
+        terms = np.zeros((k, n + k - 1, *g.shape[1:]), g.dtype) + arithmetic.array(0)
+        for j in range(k):
+            terms[j, j : j + n] = part(g * b[j])
+        return arithmetic.sum(terms, axis=0)
+
+    def along(self, at: Index) -> list[Along]:
+        row, column = at
+        first, last = max(0, row - self.rows + 1), min(self.window - 1, row)
+        end = row - last - 1
+        own = slice(row - first, None if end < 0 else end, -1)
+        return [(own, column), (slice(first, last + 1), column)]
 
 
 class NegativeTotal(Contract):

@@ -99,7 +99,7 @@ class Part:
     of_all_heads: tuple[Role, ...] = ()
     """Those of its roles in a head that read what is computed from all heads' projections."""
     with_earlier: Mapping[Role, Role] = field(default_factory=dict)
-    """By the role of new keys, the role of an earlier pass's keys and these."""
+    """By the role of new keys or values, the role of an earlier pass's and these."""
     positions: EncodePositions | None = None
     """Encodes positions in a head's queries (n, d_k) and keys (m, d_k), if it has its own way."""
     positioned: Callable[[Tape, AttentionContext, Projections], Projections] | None = None

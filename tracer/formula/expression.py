@@ -30,6 +30,8 @@ OfTokens: TypeAlias = Literal[
     "append",
     "all but the last column",
     "sum of the last column",
+    "convolve",
+    "convolve back",
     "FFN",
     "Attention",
 ]

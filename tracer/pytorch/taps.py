@@ -82,7 +82,11 @@ def taps_of(architecture: Architecture, layout: Layout) -> Iterator[Tap]:
 
 def _of_parameter(module: str, address: str, tower: Architecture, layout: Layout) -> Iterator[Tap]:
     place, _, name = address.rpartition(".")
-    if name == "gain":
+    if _is_of_delta(place, tower):
+        if name == "W_O":
+            yield Tap(module, f"{place}.output")
+            yield Tap(module, f"{place}.concat", "input")
+    elif name == "gain":
         yield from _of_norm(module, place, tower)
     elif name == "router":
         yield Tap(module.rpartition(".")[0], f"{place}.output")
@@ -92,12 +96,18 @@ def _of_parameter(module: str, address: str, tower: Architecture, layout: Layout
         yield Tap(module, result_of(address), parts=named)
     elif address != UNEMBEDDING:
         yield Tap(module, result_of(address))
-    if name == "W_O":
+    if name == "W_O" and not _is_of_delta(place, tower):
         attention, heads = module.rpartition(".")[0], tuple(range(1, tower.heads + 1))
         yield Tap(attention, f"{place}.weights", "weights", heads=heads, heads_first=True)
         yield Tap(module, f"{place}.concat", "input")
     if name == "W_2":
         yield Tap(module, f"{place}.{'gated' if tower.gated else 'activation'}", "input")
+
+
+def _is_of_delta(place: str, tower: Architecture) -> bool:
+    """Whether a parameter belongs to the gated delta rule, whose modules join several values."""
+    found = re.fullmatch(r"layer(\d+)\.attention(?!\.norm)(\..+)?", place)
+    return found is not None and tower.is_delta(int(found[1]))
 
 
 def _of_norm(module: str, norm: str, tower: Architecture) -> Iterator[Tap]:

@@ -15,7 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from tracer.checkpoints.hugging_face_families import FAMILIES
-from tracer.checkpoints.parameters import ENCODER, UNEMBEDDING, side_by_side
+from tracer.checkpoints.parameters import (
+    ATTENTION,
+    DELTA,
+    ENCODER,
+    OF_SEVERAL,
+    UNEMBEDDING,
+    is_of_layer,
+    side_by_side,
+)
 from tracer.errors import Problem, TracerError
 from tracer.scenario.heads_of_arrays import heads_with
 from tracer.scenario.layers import Layer
@@ -65,6 +73,7 @@ _GATED = {
 }
 _RESULTS = {
     **{"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"},
+    "W_G": "output_gate.logits",
     **{"W_1": "hidden", "W_3": "up", "W_2": "output", "shared_gate": "shared_gate.logit"},
     **{"embeddings": "embedding", "positions": "position"},
 }
@@ -250,10 +259,14 @@ def hugging_face(scenario: Scenario) -> Names:
     """Return the addresses of the names of Hugging Face."""
     found: dict[str, Sequence[str]] = {}
     between = ["input", *_ends_of_layers(scenario)[:-1], "output"]
+    own = scenario.delta_layers if isinstance(scenario, FromCheckpoint) else frozenset()
+    attending = 0  # transformers counts the layers that have attention weights
     for number, layer in enumerate(scenario.layers):
         weights = _of_heads(f"layer{number + 1}.attention", "weights", layer)
         found[f"hidden_states[{number}]"] = [between[number]]
-        found |= {f"attentions[{number}]": weights} if weights else {}
+        if number + 1 not in own:
+            found |= {f"attentions[{attending}]": weights} if weights else {}
+            attending += 1
     found[f"hidden_states[{len(scenario.layers)}]"] = ["output"]
     found |= {"last_hidden_state": ["output"], "logits": ["logits"]}
     family = family_of(scenario)
@@ -294,14 +307,19 @@ def _of_family(scenario: Scenario, family: str) -> _Named:
             elif key != "embeddings" or scenario.embedding_scale == "none":
                 yield from _of_module(name, key, [key])
             continue
+        own = scenario.delta_layers if isinstance(scenario, FromCheckpoint) else frozenset()
         for number, layer in enumerate(tower.layers if tower else ()):
-            yield from _of_layer(key, name, number, layer, family)
+            if is_of_layer(key, is_delta=number + 1 in own):
+                yield from _of_layer(key, name, number, layer, family)
 
 
 def _of_layer(key: str, name: str, number: int, layer: Layer, family: str) -> _Named:
     """Yield the names of a parameter in a layer, counted from 0, and of its module."""
-    address = key.replace("layer.", f"layer{number + 1}.", 1)
-    if "[" in name:  # a part of a tensor
+    address = key.replace("layer.", f"layer{number + 1}.", 1).replace(DELTA, ATTENTION)
+    if "[" in name or key.endswith(OF_SEVERAL):  # a part of a tensor, or parts in another order
+        return
+    if DELTA in key and not key.endswith(".W_O"):  # whose module computes something else
+        yield name.format(number), [address]
         return
     if ".expert." in key:  # whose modules have no names of their own
         for expert in range(len(networks(layer))):

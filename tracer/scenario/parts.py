@@ -155,17 +155,18 @@ def with_numbers(part: AnyPart, change: Callable[[Numbers], Any], place: YamlPat
 def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     """Return the shape of everything that training updates, by its address.
 
-    A tied W_U is left out, and so are shared embeddings of an encoder: they are the embeddings.
+    A tied W_U is left out, and so are shared embeddings of an encoder: they are the embeddings. Of
+    the same numbers in several heads of a checkpoint, only the first are there.
     """
     shared = [
         *([("unembedding", "W_U")] if scenario.is_tied else []),
         *([("encoder", "embeddings")] if scenario.shares_embeddings else []),
     ]
-    return {
-        each.address: each.shape
-        for each in numbers_of(with_own_norms(scenario))
-        if each.declared.learned and each.place not in shared
-    }
+    found: dict[object, Numbers] = {}
+    for each in numbers_of(with_own_norms(scenario)):
+        if each.declared.learned and each.place not in shared:
+            found.setdefault(getattr(each.value, "source", each.place), each)
+    return {each.address: each.shape for each in found.values()}
 
 
 def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:

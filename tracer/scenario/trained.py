@@ -144,6 +144,8 @@ class FromCheckpoint(ReadsRows, model.Scenario):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
     family: str
+    delta_layers: frozenset[int]
+    """The layers with the gated delta rule, counted from 1, whose tensors have other names."""
     tokenizer: Tokenizer
     end_ids: tuple[int, ...]
     """The ids of the tokens that end a text."""
@@ -240,6 +242,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "tokens": tuple(words[number] for number in ids),
         "token_ids": tuple(ids),
         "family": architecture.family,
+        "delta_layers": architecture.delta.layers if architecture.delta else frozenset(),
         "tokenizer": tokenizer,
         "end_ids": tuple(id for id in found.ends if id < len(words)),
         "excluded_ids": tuple(id for id in found.excluded if 0 <= id < len(words)),
@@ -332,16 +335,16 @@ def _layer(architecture: Architecture, number: int, *, crossed: bool) -> Layer:
     if architecture.norm_after:
         around["norm_after"] = Normalization.model_construct(**norm)
     attention = {
-        "heads": heads(architecture.heads, architecture.key_heads),
+        "heads": heads(*architecture.heads_of(number)),
         **around,
-        **trained_keys("Attention", architecture, norm),
+        **({} if architecture.is_delta(number) else trained_keys("Attention", architecture, norm)),
     }
     settings = _of_attention(architecture, number)
     if architecture.shares_norm:
         del around["norm"]  # so that the FFN reads what attention reads
     return Layer.model_construct(
         **trained_keys("Layer", architecture, norm),
-        attention=Attention.model_construct(**attention, **settings),
+        attention=Attention.model_construct(**{**attention, **settings}),
         cross_attention=Attention.model_construct(**attention) if crossed else None,
         ffn=ffn(
             *(architecture, around, (form.trained for form in forms_of_ffn())),

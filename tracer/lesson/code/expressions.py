@@ -20,6 +20,7 @@ from tracer.lesson.code.autograd import Grad
 from tracer.lesson.code.library import Words
 from tracer.lesson.code.rounding import Rounded
 from tracer.lesson.code.snippet import (
+    Binds,
     Snippet,
     added,
     called,
@@ -75,7 +76,7 @@ def uses(operation: op.Operation, position: int) -> int:
             return 2
         case op.ByWord() | op.ByEntry() | op.SumOfSquares():
             return 2
-        case op.Stack() | op.Pick() | op.AppendColumn():
+        case op.Stack() | op.Pick() | op.AppendColumn() | op.Convolve() | op.ConvolveBack():
             return 2
         case _:
             return 1
@@ -102,6 +103,8 @@ class Expressions:
         match operation:
             case Contract() | op.PlaceRows() if any(0 in value.shape for value in inputs):
                 return Snippet(self.zeros(output.shape))  # of an expert without tokens
+            case op.Convolve() | op.ConvolveBack():
+                return self.convolved(operation, inputs)
             case Contract():
                 return self.contracted(operation, inputs)
             case el.Elementwise():
@@ -381,6 +384,24 @@ class Expressions:
         if divisor and not is_mean:
             total = divided(total, number(Decimal(divisor)))
         return negative(total) if operation.negative else total
+
+    def convolved(
+        self, operation: op.Convolve | op.ConvolveBack, inputs: tuple[Value, ...]
+    ) -> Snippet:
+        """A sum over the rows of a filter, each times rows of the same number."""
+        a, b = (self.operand(each).within(Binds.ATOM) for each in inputs)
+        k = inputs[1].shape[0]
+        if isinstance(operation, op.Convolve):
+            n = inputs[0].shape[0] - k + 1
+            term = self.rounded_part(multiplied([Snippet(f"{a}[j:j + {n}]"), Snippet(f"{b}[j]")]))
+        else:
+            product = self.rounded_part(multiplied([Snippet(a), Snippet(f"{b}[j]")])).text
+            after = f"{k - 1} - j"
+            if self.words.module == "torch":
+                term = Snippet(f"torch.nn.functional.pad({product}, (0, 0, j, {after}))")
+            else:
+                term = Snippet(f"np.pad({product}, ((j, {after}), (0, 0)))")
+        return called("sum", Snippet(f"{term.text} for j in range({k})"))
 
     def terms(self, operation: Contract, a: Value) -> int:
         """How many numbers are summed for an entry."""

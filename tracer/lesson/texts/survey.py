@@ -51,8 +51,8 @@ class SurveyedMatrix:
     layers: tuple[int, ...]
     of_heads: int
     """The heads or networks that have such a matrix of some shape."""
-    is_counted: bool
-    """Whether its numbers count as parameters; a tied W_U counts only as the embeddings."""
+    counted: int
+    """The records whose numbers count as parameters; a tied W_U counts only as the embeddings."""
 
     @property
     def value(self) -> Value:
@@ -96,7 +96,7 @@ class SurveyedMatrix:
     @property
     def parameters(self) -> int:
         """Learned and frozen numbers in one layer."""
-        return prod(self.value.shape) * len(self.records) if self.is_counted else 0
+        return prod(self.value.shape) * self.counted
 
     @property
     def multiply_adds(self) -> int:
@@ -197,7 +197,7 @@ class Survey:
                 names[value.address],
                 self.layers(value.place),
                 sum(map(len, of_all_heads.values())),
-                value.address in counted,
+                sum(record.output.address in counted for record in alike),
             )
             for of_all_heads in found.values()
             for alike in of_all_heads.values()

@@ -57,6 +57,7 @@ GATHERED = (
     op.Select,
     op.Join,
     op.Rows,
+    op.BelowZeros,
     op.Keep,
     op.LookUp,
     op.Lower,

@@ -42,6 +42,10 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return record.operation.formula.symbols(of)
         case op.ColumnTotal() if record.inputs[0].role is PAIRS:
             return ex.Call("sum over rows", (of[0],))
+        case op.Convolve():
+            return ex.Call("convolve", (of[0], of[1]))
+        case op.ConvolveBack():
+            return ex.Call("convolve back", (of[0], of[1]))
         case Contract():
             return _contracted(record.operation, record.inputs[0].shape, of)
         case op.Rotate():

@@ -154,8 +154,11 @@ class Sums:
 
 
 def _at(along: Along, k: int) -> Index:
-    """The k-th entry of a row or a column."""
-    return tuple(k if isinstance(each, slice) else each for each in along)
+    """The k-th entry of a row or a column, or of a part of one."""
+    return tuple(
+        (each.start or 0) + k * (each.step or 1) if isinstance(each, slice) else each
+        for each in along
+    )
 
 
 def _sum(terms: Sequence[Expression]) -> Expression:

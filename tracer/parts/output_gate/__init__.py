@@ -1,3 +1,3 @@
 """A gate of what each head returns, computed from what attention reads (Qiu et al. 2025)."""
 
-AFTER = ("recurrent",)
+AFTER = ("head_norm",)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from tracer.checkpoints.architecture import Architecture
 from tracer.scenario.fields import Frozen, Matrix, Row, Shape, described
 from tracer.scenario.part import ScenarioPart, ShapeChecker
 from tracer.scenario.reader import YamlPath
@@ -59,9 +60,17 @@ def check(sizes: ShapeChecker, place: YamlPath, names: Mapping[str, str]) -> Non
             sizes.report(at, f"{found} columns, expected {expected}, as many as the values have")
 
 
+def trained_layer(architecture: Architecture, layer: int) -> Mapping[str, Any]:
+    """The function of the gates of one layer of a checkpoint, if its heads have some."""
+    if architecture.is_delta(layer):
+        return {"output_gate": "silu"}
+    return {"output_gate": "sigmoid"} if architecture.output_gate else {}
+
+
 PART = ScenarioPart(
     keys={"Head": HeadKeys, "Attention": AttentionKeys},
     heads=check,
+    trained_layer=trained_layer,
     variants=(
         ("without the gates of outputs", HeadKeys, lambda _: {"W_G": None, "b_G": None}),
         (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, Discriminator, Tag
 
+from tracer.checkpoints.architecture import Architecture
 from tracer.scenario.expected import Known
 from tracer.scenario.fields import (
     MAPPING,
@@ -131,6 +133,9 @@ NEEDS_STATE = ("gate", "beta", "feature_map", "normalizer", "unit_length", "chun
 OF_SCORES = ("softcap", "blocks", "latent", "mask")
 """Keys of an attention that change scores, keys that a cache keeps, or which tokens are read."""
 
+EPSILON_OF_LENGTH = Decimal("0.000001")
+"""ε of the length of queries and keys in Qwen3-Next, which no configuration has."""
+
 LIMITS = {"gate": 1, "beta": 2}
 
 
@@ -213,9 +218,22 @@ def is_recurrent(attention: Any) -> bool:
     return keys_of(attention, AttentionKeys).kind != "softmax"
 
 
+def trained_layer(architecture: Architecture, layer: int) -> Mapping[str, Any]:
+    """The gated delta rule of one layer of a checkpoint, if it has it."""
+    if not architecture.is_delta(layer):
+        return {}
+    return {
+        "kind": "delta",
+        "gate": Gate.model_construct(),
+        "beta": Strength.model_construct(),
+        "unit_length": UnitLength.model_construct(epsilon=EPSILON_OF_LENGTH),
+    }
+
+
 PART = ScenarioPart(
     keys={"Attention": AttentionKeys},
     attention=check,
+    trained_layer=trained_layer,
     variants=(
         ("without the gate of the state", AttentionKeys, lambda _: {"gate": None}),
         ("without β", AttentionKeys, lambda _: {"beta": None}),

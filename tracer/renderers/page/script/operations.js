@@ -97,9 +97,15 @@ const checkRouting = (columns, logits) => {
 
 // --- sums of products, and moves -----------------------------------------------------------------
 
-/** The strides of the axes of an operand. @param {string[]} axes @param {number[]} shape @param {string[]} wanted */
+/** The strides of the axes of an operand; "n+k" is an axis of n and of k. @param {string[]} axes @param {number[]} shape @param {string[]} wanted */
 const strides = (axes, shape, wanted) =>
-  wanted.map((axis) => (axes.includes(axis) ? size(shape.slice(axes.indexOf(axis) + 1)) : 0));
+  wanted.map((axis) => {
+    const at = axes.findIndex((each) => each.split("+").includes(axis));
+    return at < 0 ? 0 : size(shape.slice(at + 1));
+  });
+
+/** How many terms a sum has. @param {Operation} operation @param {TapeValue[]} inputs @returns {number} */
+const termsOf = ({ factors, summed }, inputs) => inputs[factors.length - 1].shape[factors[factors.length - 1].indexOf(summed)];
 
 /** @param {Tape} tape @param {TapeValue} value @param {TapeValue[]} inputs @param {Decimal[][]} x */
 const contracted = (tape, value, inputs, x) => {
@@ -107,7 +113,7 @@ const contracted = (tape, value, inputs, x) => {
   const { context, pencil } = tape;
   if (of) return [tape.sum(of.map((/** @type {number} */ at) => x[0][at]))].map((total) => (divisor ? divide(total, whole(divisor), context) : total));
   const steps = factors.map((/** @type {string[]} */ axes, /** @type {number} */ k) => strides(axes, inputs[k].shape, [...kept, summed]));
-  const length = inputs[0].shape[factors[0].indexOf(summed)];
+  const length = termsOf(value.operation, inputs);
   const last = steps.map((/** @type {number[]} */ each) => each[kept.length]);
   const width = value.shape.at(-1) ?? 1;
   const bias = matrix ? x[2] : undefined;

@@ -163,28 +163,31 @@ class LineSides {
     const { operation, inputs } = this;
     if (inputs.length > 1) return this.products(this.of);
     const [of] = inputs;
-    const at = operation.of || this.along(operation, of, 0);
+    const at = operation.of || this.along(operation, inputs, 0);
     const total = this.sumOfEntries(at.map((/** @type {number} */ each) => ({ of, at: each })));
     if (operation.divisor === null) return [total];
     const divisor = lineNumber(whole(operation.divisor));
     return [total, totalWithin(total, this.limit)].map((side) => ["quotient", side, divisor]);
   }
 
-  /** The entries of a factor along which the terms of a sum are. @param {Operation} operation @param {number} input @param {number} factor */
-  along({ factors, kept, summed }, input, factor) {
-    const { shape } = this.values[input];
+  /** The entries of a factor along which the terms of a sum are. @param {Operation} operation @param {number[]} inputs @param {number} factor */
+  along(operation, inputs, factor) {
+    const { factors, kept } = operation;
+    const { shape } = this.values[inputs[factor]];
     /** @type {string[]} */
     const letters = factors[factor];
-    const places = Array.from({ length: shape[letters.indexOf(summed)] }, (_, k) => k);
-    const fixed = letters.map((each) => this.index[kept.indexOf(each)]);
-    return places.map((k) => flatIn(shape, fixed.map((each) => each ?? k)));
+    const length = termsOf(operation, inputs.map((each) => this.values[each]));
+    const places = Array.from({ length }, (_, k) => k);
+    const at = (/** @type {string} */ axis, /** @type {number} */ k) =>
+      axis.split("+").reduce((sum, each) => sum + (this.index[kept.indexOf(each)] ?? k), 0);
+    return places.map((k) => flatIn(shape, letters.map((each) => at(each, k))));
   }
 
   /** a×b + c×d + bias, and the same with each product worked out, for a value. @param {number} of */
   products(of) {
     const { operation, inputs } = this.values[of];
     const [x, w, ...biases] = inputs;
-    const [first, second] = [x, w].map((input, factor) => this.along(operation, input, factor));
+    const [first, second] = [0, 1].map((factor) => this.along(operation, inputs, factor));
     const pairs = first.map((at, k) => [{ of: x, at }, { of: w, at: second[k] }]);
     return this.sumsOfProducts(pairs, of, biases.map((each) => this.number(each, this.index.slice(1))));
   }
