@@ -38,6 +38,7 @@ TEXTS = (
 
 def in_carry(carry: str, text: str) -> str:
     """The text of a scenario with this carry mode."""
+    text = text.replace("rounding: {}\n", "")
     changed, found = re.subn(r"\bcarry: \w+", f"carry: {carry}", text)
     assert found == 1 or "rounding" not in text
     return changed if found else f"{text}rounding: {{carry: {carry}}}\n"

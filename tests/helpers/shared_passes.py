@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 from tracer.decoder.training import Training
@@ -19,12 +19,16 @@ from tracer.requests import request
 from tracer.requests.resolve import Computed, Engine, Subject
 from tracer.scenario.loading import STANDARD_INPUT, Loaded, bundled
 from tracer.scenario.optimizer import Optimizer
+from tracer.scenario.sizes import data_at
+
+T = TypeVar("T")
+
+NAMES = frozenset(bundled())
 
 KEPT: dict[Hashable, Any] = {}
 """What was read and computed, the oldest first."""
 MOST = 100
 """The results that are kept."""
-NAMES = frozenset(bundled())
 
 
 @contextmanager
@@ -48,7 +52,8 @@ class SharingEngine(Engine):
             if key is None or _reads_files(found):
                 return found
             KEPT["read", key] = found
-        return _kept(("read", key))
+        kept: Loaded = _kept(("read", key))
+        return kept
 
     def _load(self, subject: Subject) -> Loaded:
         return self._once((subject, "load"), super()._load, subject)
@@ -63,7 +68,7 @@ class SharingEngine(Engine):
         asked = (subject, steps, repr(optimizer))
         return self._once(asked, super().train, subject, steps, optimizer)
 
-    def _once(self, asked: Hashable, make: Callable[..., Any], subject: Subject, *more: Any) -> Any:
+    def _once(self, asked: Hashable, make: Callable[..., T], subject: Subject, *more: Any) -> T:
         text = _text(subject.scenario, subject.folder)
         if (text, asked) not in KEPT:
             loaded = self.read(subject.scenario, subject.folder)
@@ -71,7 +76,8 @@ class SharingEngine(Engine):
             if text is None or is_drawn or subject.values or _reads_files(loaded):
                 return make(subject, *more)
             KEPT[text, asked] = make(subject, *more)
-        return _kept((text, asked))
+        found: T = _kept((text, asked))
+        return found
 
 
 def _kept(key: Hashable) -> Any:
@@ -92,5 +98,5 @@ def _text(scenario: str, folder: Path) -> str | bytes | None:
 
 
 def _reads_files(loaded: Loaded) -> bool:
-    keys = loaded.source.data
-    return "checkpoint" in keys or isinstance(keys.get("given"), str)
+    given = data_at(loaded.source.data, ("given",))
+    return "checkpoint" in loaded.source.data or isinstance(given, str)

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from random import Random
-
 import pytest
-import yaml
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.evaluated import RUNNER, Compared, compare
-from tests.helpers.programs import differences
+from tests.helpers.part_tests import CARRIES, page_edits, programs, texts
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.script_in_node import Script, needs_node, running
-from tests.helpers.traces import traced_or_rejected
 from tests.helpers.truth import false_equations
 from tests.lesson.test_every_claim import SEEN, wrong
 from tests.parts.output_gate.judged import PART
 from tests.parts.output_gate.test_decoder import drawn
-from tracer.lesson.code.library import Library
 
 GATED = to_yaml({**drawn(0), "rounding": {}})
 STATE = to_yaml({**drawn(3), "rounding": {}})
 """SiLU behind the delta rule."""
 
 
-@pytest.mark.parametrize("words", [
-    ("run", "-", "--vary", "1"),
-    ("tutorial", "-", "--format", "latex", "--standalone"),
-    ("tutorial", "-", "--train", "--blanks"),
-    ("run", "-", "--detail", "normal"),
-    ("run", "-", "--format", "json"),
-    ("shapes", "-"),
-    ("attribute", "logits[c,a]", "-s", "-"),
-])  # fmt: skip
-@pytest.mark.parametrize("scenario", [GATED, STATE], ids=["softmax", "delta"])
-def test_every_text_is_written(words: tuple[str, ...], scenario: str) -> None:
-    assert printed(*words, stdin=scenario)
+BOTH = {"softmax": GATED, "delta": STATE}
+
+test_every_text_is_written = texts(
+    BOTH,
+    "run - --detail normal",
+    "run - --format json",
+    "shapes -",
+    "attribute logits[c,a] -s -",
+)
+test_programs_compute_the_numbers = programs(BOTH)
+test_edits_of_a_page = page_edits({"softmax": GATED})
 
 
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
+@pytest.mark.parametrize("carry", CARRIES)
 def test_texts_are_true(carry: str) -> None:
     spec = {**drawn(0), "rounding": {"carry": carry}}
     text = printed("run", "-", stdin=to_yaml(spec))
@@ -57,24 +48,3 @@ def test_every_form_of_sentence_is_met() -> None:
         assert wrong("run", spec) == []
         assert wrong("train", spec) == []
     assert [form for form in PART.claims if not SEEN[form]] == []
-
-
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
-@pytest.mark.parametrize("scenario", [GATED, STATE], ids=["softmax", "delta"])
-def test_programs_compute_the_numbers(scenario: str, carry: str) -> None:
-    spec = yaml.load(scenario, yaml.BaseLoader)
-    found = traced_or_rejected({**spec, "rounding": {"carry": carry}})
-    assert list(differences(found, Library.NUMPY)) == []
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[Script]:
-    with running(RUNNER) as started:
-        yield started
-
-
-@needs_node
-def test_edits_of_a_page(script: Script) -> None:
-    found = Compared()
-    compare(script, GATED, Random(1), 6, found)
-    assert found.faults == [] and found.states > 3

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose
 
 from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
-from tests.helpers.command import printed, problems, run
+from tests.helpers.command import printed, run
+from tests.helpers.part_tests import refusals
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
 from tests.parts.recurrent.closed import floats, heads
@@ -215,7 +216,9 @@ layers:
 MASKED = "layers:\n- attention:\n"
 
 
-@pytest.mark.parametrize(("old", "new", "line", "message"), [
+# fmt: off
+test_what_does_not_fit = refusals(
+    SMALL,
     ("gate: 0.5", "gate: 1.5", 7, "layer1.attention.gate: expected a number from 0 to 1, got 1.5"),
     ("gate: 0.5", "gate: [0.5, -1]", 7, "gate entry 2: expected a number from 0 to 1, got -1"),
     ("gate: 0.5", "gate: [0.5, 1, 1]", 7, "layer1.attention.gate: 3 numbers, expected 2"),
@@ -238,17 +241,11 @@ MASKED = "layers:\n- attention:\n"
     (MASKED, f"mask: none\n{MASKED}", 4, "mask: kind: delta reads the tokens one after the other"),
     (MASKED, f"padding: b\n{MASKED}", 4, "padding: kind: delta reads the tokens one after the"),
     (MASKED, f"positions: {{alibi: true}}\n{MASKED}", 4, "positions.alibi: kind: delta has no"),
-])  # fmt: skip
-def test_what_does_not_fit(old: str, new: str, line: int, message: str) -> None:
-    assert old in SMALL
-    ran = run("run", "-", stdin=SMALL.replace(old, new, 1))
-    assert ran.exit_code == 2, ran.stderr
-    found = problems(ran)
-    assert any(f":{line}:" in each and message in each for each in found), found
+)
+# fmt: on
 
 
-def test_the_small_scenario_is_valid() -> None:
-    assert run("run", "-", stdin=SMALL).exit_code == 0
+def test_queries_keys_and_values_can_be_typed() -> None:
     typed = SMALL.replace("{W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}",
                           "{Q: [[1], [2]], K: [[1], [1]], V: [[1], [0]]}")  # fmt: skip
     typed = typed.replace("embeddings: {a: [1, 0.5], b: [-0.5, 2]}\n", "")

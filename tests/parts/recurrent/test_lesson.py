@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from decimal import Decimal
 from random import Random
 
@@ -13,18 +12,14 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.evaluated import RUNNER, Compared, compare
 from tests.helpers.every_judge import SAID_TWICE, faults_of_run
-from tests.helpers.programs import differences
+from tests.helpers.part_tests import CARRIES, page_edits, programs, texts
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.script_in_node import Script, needs_node, running
-from tests.helpers.traces import traced_or_rejected
 from tests.helpers.truth import false_equations
 from tests.lesson.test_every_claim import SEEN, wrong
 from tests.parts.recurrent.judged import PART, draw
 from tests.parts.recurrent.test_decoder import SMALL, drawn
-from tracer.lesson.code.library import Library
 
 GATED = to_yaml({**drawn(3), "rounding": {}})
 """The delta rule with a gate, β and keys of length 1."""
@@ -36,24 +31,24 @@ def joined(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("words", [
-    ("run", "-", "--vary", "1"),
-    ("tutorial", "-", "--format", "latex", "--standalone"),
-    ("tutorial", "-", "--train", "--blanks"),
-    ("tutorial", "-", "--detail", "short"),
-    ("run", "-", "--detail", "normal"),
-    ("lens", "-"),
-    ("steps", "-", "--names"),
-    ("run", "-", "--format", "json"),
-    ("value", "layer1.attention.head1.token2.state[1,1]", "-s", "-"),
-    ("attribute", "logits[b,a]", "-s", "-"),
-])  # fmt: skip
-@pytest.mark.parametrize("scenario", [GATED, LINEAR], ids=["delta", "linear"])
-def test_every_text_is_written(words: tuple[str, ...], scenario: str) -> None:
-    assert printed(*words, stdin=scenario)
+EACH = {"delta": GATED, "linear": LINEAR, "chunked": CHUNKED}
+
+test_every_text_is_written = texts(
+    {"delta": GATED, "linear": LINEAR},
+    "tutorial - --detail short",
+    "run - --detail normal",
+    "lens -",
+    "steps - --names",
+    "run - --format json",
+    "value layer1.attention.head1.token2.state[1,1] -s -",
+    "attribute logits[b,a] -s -",
+)
+test_programs_compute_the_numbers = programs(EACH)
+"""Those of the chunks, too, which no later value reads."""
+test_edits_of_a_page = page_edits(EACH)
 
 
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
+@pytest.mark.parametrize("carry", CARRIES)
 @pytest.mark.parametrize("seed", [3, 4])
 def test_texts_are_true(seed: int, carry: str) -> None:
     spec = {**drawn(seed, tokens=3), "rounding": {"carry": carry}}
@@ -165,29 +160,6 @@ def test_a_cache_keeps_the_state() -> None:
 def test_a_matrix_says_its_symbol_once(scenario: str) -> None:
     """From the second token on, the lines of a step have no words over them."""
     assert SAID_TWICE.findall(printed("run", "-", stdin=scenario)) == []
-
-
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
-@pytest.mark.parametrize("scenario", [GATED, LINEAR, CHUNKED], ids=["delta", "linear", "chunked"])
-def test_programs_compute_the_numbers(scenario: str, carry: str) -> None:
-    """Those of the chunks, too, which no later value reads."""
-    spec = yaml.load(scenario, yaml.BaseLoader)
-    found = traced_or_rejected({**spec, "rounding": {"carry": carry}})
-    assert list(differences(found, Library.NUMPY)) == []
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[Script]:
-    with running(RUNNER) as started:
-        yield started
-
-
-@needs_node
-@pytest.mark.parametrize("scenario", [GATED, LINEAR, CHUNKED], ids=["delta", "linear", "chunked"])
-def test_edits_of_a_page(scenario: str, script: Script) -> None:
-    found = Compared()
-    compare(script, scenario, Random(1), 6, found)
-    assert found.faults == [] and found.states > 3
 
 
 @st.composite

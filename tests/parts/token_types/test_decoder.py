@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed
+from tests.helpers.part_tests import refusals
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
 from tracer.scenario.loading import parse
@@ -76,16 +76,16 @@ def test_an_attribution_has_the_part_of_the_type(tmp_path: Path) -> None:
     assert "the token type" in text and "token type  " in text
 
 
-@pytest.mark.parametrize(("was", "becomes", "message"), [
-    (f"{TYPES}", "[0, 1]", "token_types: 2 entries, expected 3 (one per token)"),
-    (f"{TYPES}", "[0, 2, 1]", "2, but type_embeddings has 2 rows, counted from 0"),
-    (f"{TYPES}", "[0, -1, 1]", "expected at least 0, got '-1'"),
-    (f"{TABLE}", "[[0.1], [0.2]]", "1 column, expected 2 (one per feature of the embedding)"),
+# fmt: off
+test_what_does_not_fit = refusals(
+    TYPED,
+    (str(TYPES), "[0, 1]", "token_types: 2 entries, expected 3 (one per token)"),
+    (str(TYPES), "[0, 2, 1]", "2, but type_embeddings has 2 rows, counted from 0"),
+    (str(TYPES), "[0, -1, 1]", "expected at least 0, got '-1'"),
+    (str(TABLE), "[[0.1], [0.2]]", "1 column, expected 2 (one per feature of the embedding)"),
     (f"type_embeddings: {TABLE}\n", "", "types without rows to add, expected type_embeddings: "),
-])  # fmt: skip
-def test_what_does_not_fit_is_refused(was: str, becomes: str, message: str) -> None:
-    ran = run("run", "-", stdin=TYPED.replace(was, becomes))
-    assert ran.exit_code == 2 and message in " ".join(ran.stderr.split())
+)
+# fmt: on
 
 
 def test_a_random_table_has_a_row_for_each_type() -> None:

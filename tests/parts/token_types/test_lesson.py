@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.util import find_spec
-from random import Random
-
 import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.evaluated import RUNNER, Compared, compare
 from tests.helpers.every_part import WITH_TYPES
-from tests.helpers.programs import faults_of_program, with_loss
-from tests.helpers.script_in_node import Script, needs_node, running
-from tests.helpers.traces import traced
-from tracer.lesson.code.library import Library
+from tests.helpers.part_tests import page_edits, programs
 
 
 def joined(text: str) -> str:
@@ -52,21 +44,5 @@ def test_without_positions_the_order_counts_where_types_are_added() -> None:
     assert said not in joined(printed("run", "-", stdin=with_types))
 
 
-@pytest.mark.parametrize("library", list(Library))
-def test_the_program_computes_the_same(library: Library) -> None:
-    if library is not Library.NUMPY and not find_spec("torch"):
-        pytest.skip("PyTorch is not installed")
-    assert list(faults_of_program(with_loss(traced(WITH_TYPES)), library)) == []
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[Script]:
-    with running(RUNNER) as started:
-        yield started
-
-
-@needs_node
-def test_edits_of_a_page(script: Script) -> None:
-    found = Compared()
-    compare(script, WITH_TYPES, Random(1), 6, found)
-    assert found.faults == [] and found.states > 3
+test_the_program_computes_the_same = programs({"types": WITH_TYPES})
+test_edits_of_a_page = page_edits({"types": WITH_TYPES})

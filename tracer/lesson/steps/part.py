@@ -56,6 +56,8 @@ class LessonPart:
     """The same, where the sentences have numbers."""
     memory: Callable[[Scenario], Sentence | None] | None = None
     """Returns what a text of shapes says about the memory of a scenario."""
+    not_in_caches: Callable[[Scenario], Sentence | None] | None = None
+    """Returns what a comparison of caches leaves out of what a scenario's cache keeps."""
     sizes_at_a_glance: tuple[NamedSize, ...] = ()
     in_code: Mapping[str, str] = field(default_factory=dict)
     """Names of its values in code, by the end of their addresses, if these make no short names."""
