@@ -22,6 +22,7 @@ from tracer.checkpoints import gguf_families
 from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.checkpoints.hugging_face_tokenizer import tokenizer_of
 from tracer.checkpoints.image_wrappers import WRAPPERS
+from tracer.checkpoints.parameters import TRANSFORM
 
 WRAPPED = ", ".join(sorted(WRAPPERS))
 TABLE = Path(__file__).parents[2] / ".github" / "docs" / "models.md"
@@ -88,6 +89,8 @@ def parts(family: str) -> Iterator[str]:
         yield "sinusoidal positions"
     else:
         yield "rotary positions" if declared.rotary else "a table of positions"
+    if declared.causal is not None:
+        yield "attention to later tokens"
     if declared.encoder:
         yield "an encoder with cross-attention"
     if declared.gated:
@@ -125,6 +128,9 @@ def parts(family: str) -> Iterator[str]:
         "attention sinks": "layer.attention.sink" in declared.layout.names,
         "a shared expert with a gate": declared.shared,
         "a position table that starts at row 2": declared.first_position,
+        "a position table that starts behind the padding token": declared.padding,
+        "token types": declared.types,
+        "a hidden layer before the logits": TRANSFORM in declared.layout.names,
         "a fused FFN matrix": "layer.ffn.W_13" in declared.layout.names,
     }
     yield from (part for part, has in found.items() if has)

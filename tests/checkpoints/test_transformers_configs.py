@@ -50,6 +50,10 @@ OPT: Json = {
     **{"num_hidden_layers": 2, "num_attention_heads": 4, "bos_token_id": 0, "eos_token_id": 0},
     **{"word_embed_proj_dim": 32, "pad_token_id": 1},
 }
+BERT: Json = {
+    **{"vocab_size": 40, "max_position_embeddings": 16, "hidden_size": 32, "intermediate_size": 48},
+    **{"num_hidden_layers": 2, "num_attention_heads": 4, "pad_token_id": 0},
+}
 OF_LLAMA_SIZES = (
     *("arcee", "granite", "llama", "mistral", "olmo2", "qwen2", "qwen3", "gemma", "phi3"),
 )
@@ -72,6 +76,14 @@ BASE: Mapping[str, Json] = {
     "falcon": {
         **{"model_type": "falcon", "vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2},
         **{"num_attention_heads": 4, "max_position_embeddings": 16},
+    },
+    **{
+        family: {"model_type": family, **BERT}
+        for family in ("bert", "camembert", "roberta", "xlm-roberta")
+    },
+    "distilbert": {
+        **{"model_type": "distilbert", "vocab_size": 40, "max_position_embeddings": 16},
+        **{"dim": 32, "hidden_dim": 48, "n_layers": 2, "n_heads": 4, "pad_token_id": 0},
     },
     "gpt_neox": {"model_type": "gpt_neox", **NEOX},
     "opt": {"model_type": "opt", **OPT},
@@ -312,6 +324,34 @@ OF_OPT: tuple[Json, ...] = (
     {"max_position_embeddings": 8},
     {"max_position_embeddings": 4},
 )
+OF_ANY_BERT: tuple[Json, ...] = (
+    *({"max_position_embeddings": said} for said in (4, 8, 9)),
+    *({"pad_token_id": said} for said in (3, 8, 15, 16, 39, 40, -1, -41, None, MISSING)),
+    *({"is_decoder": said} for said in (True, False)),
+    {"tie_word_embeddings": None},
+    {"chunk_size_feed_forward": 2},
+)
+OF_BERT: tuple[Json, ...] = (
+    *OF_ANY_BERT,
+    *({"hidden_act": name} for name in ("gelu_new", "relu", "silu", "gelu_fast", "tanh", "mish")),
+    *({"type_vocab_size": said} for said in (0, 1, 3)),
+    *({"position_embedding_type": said} for said in ("absolute", "relative_key")),
+    *({"num_attention_heads": said} for said in (1, 3)),
+    {"layer_norm_eps": 0.1},
+    {"intermediate_size": 24},
+    {"classifier_dropout": 0.5, "gradient_checkpointing": False, "hidden_dropout_prob": 0.5},
+)
+OF_DISTIL_BERT: tuple[Json, ...] = (
+    *OF_ANY_BERT,
+    *({"activation": name} for name in ("gelu_new", "relu", "silu", "gelu_fast", "tanh")),
+    *({"n_heads": said} for said in (1, 3)),
+    *({"sinusoidal_pos_embds": said} for said in (True, False)),
+    {"hidden_dim": 24},
+    {"layer_norm_eps": 0.1},
+    {"qa_dropout": 0.5, "seq_classif_dropout": 0.5, "tie_weights_": True},
+    {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2},
+    {"dim": MISSING, "hidden_size": 32},
+)
 OF_BIO_GPT: tuple[Json, ...] = (
     *({"hidden_act": name} for name in ("gelu_new", "relu", "tanh")),
     *({"scale_embedding": said} for said in (True, False)),
@@ -534,6 +574,8 @@ CHANGES = {"gpt2": OF_GPT2, "gpt_neox": OF_NEOX, "opt": OF_OPT, "granite": OF_GR
 CHANGES |= {"gptj": OF_GPT_J, "codegen": OF_GPT_J}
 CHANGES |= {"gpt_bigcode": (*OF_GPT2, {"multi_query": False}, {"attention_softmax_in_fp32": False})}
 CHANGES |= {"bloom": OF_BLOOM, "gpt_neo": OF_GPT_NEO, "mpt": OF_MPT, "falcon": OF_FALCON}
+CHANGES |= dict.fromkeys(("bert", "camembert", "roberta", "xlm-roberta"), OF_BERT)
+CHANGES |= {"distilbert": OF_DISTIL_BERT}
 CHANGES |= {"biogpt": OF_BIO_GPT, "vaultgemma": OF_GEMMAS}
 CHANGES |= {"gemma2": OF_GEMMAS, "gemma3_text": OF_GEMMA_3, "smollm3": OF_SMOLLM3}
 CHANGES |= {
@@ -726,6 +768,11 @@ NOT_SUPPORTED = {
 OF_ATTENTION = {"alibi", "attn_type", "clip_qkv", "qk_ln"}
 NOT_SUPPORTED_IN = {
     "bloom": {"apply_residual_connection_post_layernorm", "n_embed", "slow_but_exact"},
+    **{
+        family: {"tie_word_embeddings", "position_embedding_type", "pad_token_id", "token_ids"}
+        for family in ("bert", "camembert", "roberta", "xlm-roberta")
+    },
+    "distilbert": {"activation"},
     "cohere": {"use_qk_norm"},
     "hunyuan_v1_dense": {"use_qk_norm"},
     "falcon": {"activation", "alibi", "num_ln_in_parallel_attn"},

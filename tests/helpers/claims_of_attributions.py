@@ -25,6 +25,7 @@ COMPONENTS = {
     "each head": r".*\.head\d+\.(output|weights|gated_output)",
     "each FFN": r".*\.ffn\.((expert\d+|shared)\.)?"
     r"(hidden|activation|gated|projected|output|routed)",
+    "the transform": r"unembedding\.transform\.activation",
     "each bias": r".*(b_O|b_2|b_U|shift)",
 }
 """What adds something, by its address; everything else is a given vector."""
@@ -73,7 +74,8 @@ NORMS = {
 """Whether the norm has γ, adds 1 to it, and subtracts the mean."""
 
 GENERAL = (
-    r"(A logit|The difference of two logits|An entry|The difference of two columns) is the dot product of the token's row of y and .*",
+    r"(A logit|The difference of two logits|An entry|The difference of two columns) is the dot product of the token's row of (y|y_M|a_M) and .*",
+    r"The activation of the transform is not linear, so the direction ends there\. The part is the dot product of the token's activations and the direction\. An entry of the output y can be attributed further\.",
     r"The output of attention is a product with W_O, so the direction of the heads, side by side, is the direction of the output times the transposed weights\.",
     r"The part of this head is the dot product of its output for “.*” and its columns of the direction\.",
     r"The part of the head is a sum over its source tokens: the attention weight times the dot product of the value and the direction\.",

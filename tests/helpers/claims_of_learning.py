@@ -15,7 +15,7 @@ import numpy as np
 from tests.helpers.judge import NOISE, Check, Judge, Said, as_shown, number, told_apart
 from tests.helpers.judged_part import words_of_parts
 from tests.helpers.reference import losses, reduced, shares_norm
-from tests.helpers.unembeddings import is_tied, untied
+from tests.helpers.unembeddings import is_tied, unembedding_of, untied
 
 RAISED = 0.01
 CLEAR = 1e-7
@@ -70,7 +70,8 @@ def place_of(at: Judge) -> str:
     """
     found = re.match(
         r"gradient\.((?:encoder\.)?"
-        r"(?:layer\d+\.\w+\.(?:(?:head|expert)\d+\.|shared\.)?|final_|embedding_(?=norm))?)",
+        r"(?:layer\d+\.\w+\.(?:(?:head|expert)\d+\.|shared\.)?|final_|embedding_(?=norm)|"
+        r"unembedding\.transform\.)?)",
         at.address,
     )
     return found[1] if found else ""
@@ -209,6 +210,10 @@ def raised(at: Judge, said: Said) -> None:
 
 def bends(at: Judge, said: Said) -> None:
     place = place_of(at)
+    if place.startswith("unembedding."):
+        function = unembedding_of(at.spec)["transform"].get("activation", "relu")
+        assert (function == "relu") == said[""].startswith("ReLU")
+        return
     tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
     layer, sub_layer = place.removeprefix("encoder.").split(".")[:2]
     ffn = tower["layers"][int(layer.removeprefix("layer")) - 1][sub_layer]

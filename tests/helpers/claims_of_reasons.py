@@ -89,8 +89,15 @@ def layer_of(at: Judge) -> dict[str, Any]:
     return layer
 
 
+def is_of_transform(at: Judge) -> bool:
+    """Whether a section belongs to the transform before the unembedding."""
+    return "unembedding.transform." in at.address
+
+
 def part_of(at: Judge) -> dict[str, Any]:
-    """The sub-layer that a section belongs to."""
+    """The sub-layer that a section belongs to, or the transform before the unembedding."""
+    if is_of_transform(at):
+        return dict(at.spec["unembedding"]["transform"])
     found = re.search(r"layer\d+\.(\w+)\.", at.address)
     assert found, at.address
     part: dict[str, Any] = layer_of(at)[found[1]]
@@ -141,6 +148,8 @@ def norm_of(at: Judge) -> dict[str, Any]:
         norm = part_of(at)["latent"][latent[1]]
     if at.address.endswith("norm_after"):
         norm = part_of(at).get("norm_after", layer_of(at).get("norm_after"))
+    if is_of_transform(at):
+        norm = part_of(at)["norm"]
     if norm is None:
         norm = part_of(at).get("norm", layer_of(at).get("norm"))
     assert isinstance(norm, dict)
@@ -518,6 +527,9 @@ def of_columns(at: Judge, said: Said) -> None:
     assert at.address == "logits" and bool(said["bias"]) == ("b_U" in unembedding)
     row = at.row(at.result)
     assert row.data[row.labels.index(said["word"])] >= max(row.data) - NOISE
+    transform = unembedding.get("transform")
+    of_transform = "y_M" if transform and transform.get("norm", "none") != "none" else "a_M"
+    assert said["read"] == (of_transform if transform else "the model's output")
     cap = "soft cap" if "softcap" in unembedding else None
     assert said["before"] == ("division" if "scale" in unembedding else cap)
 
@@ -664,6 +676,7 @@ def plan(at: Judge, said: Said) -> None:
     every = [*layers(at), *(at.spec.get("encoder", {}).get("layers") or [])]
     ffns = [layer.get("ffn", {}) for layer in every]
     networks = [n for ffn in ffns for n in (ffn, *ffn.get("experts", ()), ffn.get("shared", {}))]
+    networks.append(unembedding_of(at.spec).get("transform", {}))
     assert bool(said["phi"]) == any(each.get("activation") == "gelu" for each in networks)
     assert bool(said["part"]) != at.whole
     assert ("of a new kind" in said[""]) == (at.detail == "normal")
@@ -784,7 +797,7 @@ CLAIMS: dict[str, Check] = {
     "The variance, the mean of the squares:": variance,
     "The sample variance, the sum of the squares divided by their number minus 1:": variance,
     "Each {what:difference, divided by σ|number, divided by the root mean square}[gain:, times [one:1 + ]γ][shift:, plus β]:": divided_by_root,
-    "The logit of “{word:name}”[, before the {before:division|soft cap},] is the dot product of the model's output with the column of “{=word}” in W_U[bias:, plus its number in b_U].": of_columns,
+    "The logit of “{word:name}”[, before the {before:division|soft cap},] is the dot product of {read:the model's output|y_M|a_M} with the column of “{=word}” in W_U[bias:, plus its number in b_U].": of_columns,
     "A random number selects the next word according to the probabilities.": sampled,
     "A text that contains only the most probable words often {:.+} less probable words occur, too.": sampled,
     "Only one word is left to draw: every random number selects it.": sampled,

@@ -70,6 +70,8 @@ def label(address: str) -> str:
     *place, name = address.split(".")
     if address in ("embedding.scaled", "unembedding.b_U"):
         place, name = [], {"scaled": "embedding"}.get(name, name)
+    if address.startswith("unembedding.transform."):
+        return {"shift": "β", "activation": "transform"}[name]
     words = [re.sub(r"^(layer|expert|head)(\d+)$", r"\1 \2", each) for each in place]
     names = {"ffn": "FFN", "cross_attention": "cross", "shared": "shared expert"}
     words = [names.get(each, each) for each in words]

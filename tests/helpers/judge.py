@@ -278,9 +278,13 @@ class Judge:
 
     @property
     def place(self) -> str:
-        """layer1.attention.head1. of the section; final_ or embedding_ of a norm outside layers."""
+        """layer1.attention.head1. of the section; final_ or embedding_ of a norm outside layers.
+
+        Of the transform before the unembedding, its address.
+        """
         inside = r"(?:(?:head|expert)\d+\.|shared\.)?"
-        form = rf"^(?:layer\d+\.\w+\.{inside}|(?:final|embedding)_(?=norm))?"
+        outside = r"(?:final|embedding)_(?=norm)|unembedding\.transform\."
+        form = rf"^(?:layer\d+\.\w+\.{inside}|{outside})?"
         return "".join(re.findall(form, self.address))
 
     @property

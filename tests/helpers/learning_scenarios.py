@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.random_parts import parts_with
 from tests.helpers.random_scenarios import EPSILONS, Scenario, scenarios
-from tests.helpers.unembeddings import is_tied
+from tests.helpers.scenario_ways import width_behind
 
 SMALL = EPSILONS[:2]
 """Epsilons with which no norm divides by 0."""
@@ -76,7 +76,7 @@ def _other_loss(spec: Scenario, rng: random.Random) -> None:
     if kind == "squared" and rng.random() < 0.5:
         by_word = isinstance(spec["embeddings"], dict)
         rows = list(spec["embeddings"].values()) if by_word else spec["embeddings"]
-        width = len(rows[0]) if is_tied(spec) else len(spec["unembedding"]["W_U"])
+        width = width_behind(spec, decoder=True) or len(rows[0])
         del spec["vocabulary"], spec["unembedding"]
         spec.get("generation", {}).pop("end", None)
 

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+OF_MASKED_WORDS = ("bert", "camembert", "distilbert", "roberta", "xlm-roberta")
+"""The families that predict masked words."""
+
 
 def kind_of(config: Mapping[str, Any]) -> Any:
     """The class that opens a configuration."""
     transformers = pytest.importorskip("transformers")
+    if config["model_type"] in OF_MASKED_WORDS:
+        return transformers.AutoModelForMaskedLM
     has_images = "vision_config" in config
     return (
         transformers.AutoModelForImageTextToText

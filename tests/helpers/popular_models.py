@@ -17,13 +17,14 @@ Json = dict[str, Any]
 
 FILE = Path(__file__).parents[1] / "checkpoints" / "popular_models.json"
 WORDS, CONTEXT, WINDOW = 96, 32, 3
-WIDTHS = ("hidden_size", "n_embd", "d_model", "n_embed")
+WIDTHS = ("hidden_size", "n_embd", "d_model", "n_embed", "dim")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 KEY_HEADS = ("num_key_value_heads", "num_kv_heads")
 OF_WIDTH = (
     *WIDTHS,
     *("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "word_embed_proj_dim"),
+    "hidden_dim",
     *("moe_intermediate_size", "shared_expert_intermediate_size", "shared_intermediate_size"),
 )
 OF_HEAD = ("rotary_dim", "query_pre_attn_scalar")

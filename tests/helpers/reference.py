@@ -66,7 +66,10 @@ def reference(scenario: Spec, replace: Replace = _as_computed) -> dict[str, Arra
 
     unembedding = scenario.get("unembedding")
     if unembedding is not None:
-        logits = _affine(values["output"], unembedding["W_U"], unembedding.get("b_U"))
+        read = values["output"]
+        if "transform" in unembedding:
+            read = _transformed(read, unembedding["transform"], values)
+        logits = _affine(read, unembedding["W_U"], unembedding.get("b_U"))
         if "scale" in unembedding:
             values["logits.unscaled"] = logits
             logits = logits * (1 / float(unembedding["scale"]))
@@ -77,6 +80,19 @@ def reference(scenario: Spec, replace: Replace = _as_computed) -> dict[str, Arra
         values |= {f"probabilities.{part}": found for part, found in shares.items()}
         values["probabilities"] = values.pop("probabilities.shares")
     return values
+
+
+def _transformed(y: Array, asked: Spec, found: dict[str, Array]) -> Array:
+    """What W_U reads instead of the output: a hidden layer like that of an FFN, and a norm."""
+    within = "unembedding.transform."
+    hidden = found[f"{within}hidden"] = _affine(y, asked["W_M"], asked.get("b_M"))
+    name = asked.get("activation", "relu")
+    active = found[f"{within}activation"] = activated(name, hidden)
+    if _is_none(asked.get("norm")):
+        return active
+    parts = _norm(active, asked["norm"])
+    found |= {within + address: part for address, part in parts.items()}
+    return parts["norm"]
 
 
 def _within(replace: Replace, prefix: str, address: str, value: Array) -> Array:
@@ -691,14 +707,14 @@ def _network(x: Array, ffn: Spec, replace: Replace = _as_computed) -> dict[str, 
         inside = _swiglu(x, hidden, ffn, found, replace)
         return found | {"output": _affine(inside, ffn["W_2"], ffn.get("b_2"))}
     if not last:
-        inside = found["activation"] = replace("activation", _activated(name, hidden))
+        inside = found["activation"] = replace("activation", activated(name, hidden))
     if "W_3" in ffn:
         found["up"] = _affine(x, ffn["W_3"], ffn.get("b_3"))
         inside = found["gated"] = np.einsum("iu,iu->iu", found["up"], inside)
     output = _affine(inside, ffn["W_2"], ffn.get("b_2"))
     if last:
         found["projected"] = output
-        output = _activated(name, output)
+        output = activated(name, output)
     return found | {"output": output}
 
 
@@ -718,7 +734,8 @@ def _swiglu(
     return found["gated"]
 
 
-def _activated(name: str, x: Array) -> Array:
+def activated(name: str, x: Array) -> Array:
+    """An activation function of each number."""
     active = x
     match name:
         case "relu":

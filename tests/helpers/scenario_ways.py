@@ -19,7 +19,7 @@ from tests.helpers.unembeddings import is_tied
 Way: TypeAlias = Callable[[Scenario, random.Random], None]
 
 WEIGHTS = (
-    *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3", "W_U"),
+    *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3", "W_U", "W_M"),
     *("router", "shared_gate", "frozen", "A", "B"),
 )
 NORMS = ("norm", "embedding_norm", "final_norm")
@@ -150,6 +150,8 @@ def width_behind(spec: Scenario, *, decoder: bool) -> int:
     """How wide the vectors behind the last layer are, if a matrix tells."""
     if decoder:
         unembedding = spec.get("unembedding")
+        if isinstance(unembedding, dict) and "transform" in unembedding:
+            return len(unembedding["transform"]["W_M"])
         return 0 if unembedding is None or is_tied(spec) else len(unembedding["W_U"])
     crossed = [layer["cross_attention"] for layer in spec["layers"] if "cross_attention" in layer]
     return len(crossed[0]["heads"][0]["W_K"]) if crossed else 0
@@ -166,6 +168,7 @@ def what_is_meant_anyway(spec: Scenario, rng: random.Random) -> None:
                     norm.setdefault("deviation", "population")
     spec.setdefault("positions", "none")
     spec.setdefault("arithmetic", "decimal")
+    spec.setdefault("objective", "next")
     if "embeddings" in spec.get("encoder", {}):
         spec["encoder"].setdefault("positions", "none")
 

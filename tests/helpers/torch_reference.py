@@ -92,13 +92,22 @@ class _Pass:
                     x = self.sub_layer(f"layer{number}.{name}.", name, layer, x)
         if self.spec.get("final_norm", "none") != "none":
             x = self.norm("final_", self.spec["final_norm"], x)
-        output = self.keep("output", x * 1)
-        logits, asked = self.to_words(output), unembedding_of(self.spec)
+        output, asked = self.keep("output", x * 1), unembedding_of(self.spec)
+        logits = self.to_words(self.transformed(output, asked.get("transform")))
         if "scale" in asked:
             logits = self.keep("logits.unscaled", logits) / float(asked["scale"])
         if "softcap" in asked:
             logits = capped(self.keep("logits.uncapped", logits), asked)
         return self.keep("logits", logits)
+
+    def transformed(self, output: Any, asked: Spec | None) -> Any:
+        if asked is None:
+            return output
+        place = "unembedding.transform."
+        hidden = self.affine(output, asked, place, "M", "hidden")
+        active = self.keep(f"{place}activation", activated(asked.get("activation", "relu"), hidden))
+        norm = asked.get("norm", "none")
+        return active if norm == "none" else self.norm(place, norm, active)
 
     def to_words(self, output: Any) -> Any:
         if not is_tied(self.spec):

@@ -82,7 +82,7 @@ def plain_and_written(
     for name, way in FORMS.items():
         if name in ways:
             way(written, rng)
-    if "objective" in written and number % 2:
+    if written.get("objective") == "masked" and number % 2:
         del written["mask"]  # none is its default
     return spec, written
 

@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.judge import as_shown, exact, pattern_of
+from tests.helpers.reference import activated
 
 Values = Mapping[str, Any]
 Array = NDArray[np.float64]
 
+TRANSFORM = "unembedding.transform."
+"""The beginning of the addresses of what lies between the output and W_U."""
 NAMES = {"attention": "attention", "cross_attention": "cross-attention", "ffn": "the FFN"}
 SUB_LAYER = re.compile(r"layer(\d+)\.(attention|cross_attention|ffn)\..*")
 WHERE = r"(?:before the first layer|after .+? ?in layer \d+|after layer \d+)"
@@ -70,7 +73,7 @@ def read(values: Values, layers: Sequence[Any], row: int) -> list[Read]:
     found = []
     for address, where in points(values, layers):
         x = _data(values[address])[row]
-        if x.shape[0] == values["unembedding.W_U"]["shape"][0]:
+        if x.shape[0] == values.get(TRANSFORM + "W_M", values["unembedding.W_U"])["shape"][0]:
             found.append(Read(address, where, _logits(values, x)))
     return found
 
@@ -95,7 +98,9 @@ def _data(value: Any) -> Array:
 def _logits(values: Values, x: Array) -> Array:
     """The logits of a vector, after the final norm, a division and a soft cap if there are any."""
     if "final_norm" in values:
-        x = _normalized(values, x)
+        x = _normalized(values, x, "final_norm")
+    if f"{TRANSFORM}W_M" in values:
+        x = _transformed(values, x)
     z: Array = x @ _data(values["unembedding.W_U"])
     if "unembedding.b_U" in values:
         z = z + _data(values["unembedding.b_U"])
@@ -108,19 +113,28 @@ def _logits(values: Values, x: Array) -> Array:
     return z
 
 
-def _normalized(values: Values, x: Array) -> Array:
-    is_rms = "final_norm.rms" in values
-    root = values["final_norm.rms" if is_rms else "final_norm.std"]["parameters"]
+def _transformed(values: Values, x: Array) -> Array:
+    x = x @ _data(values[f"{TRANSFORM}W_M"])
+    if f"{TRANSFORM}b_M" in values:
+        x = x + _data(values[f"{TRANSFORM}b_M"])
+    function = values[f"{TRANSFORM}activation"]["parameters"]["function"]
+    x = activated(function, x)
+    return _normalized(values, x, f"{TRANSFORM}norm") if f"{TRANSFORM}norm" in values else x
+
+
+def _normalized(values: Values, x: Array, name: str) -> Array:
+    is_rms = f"{name}.rms" in values
+    root = values[f"{name}.rms" if is_rms else f"{name}.std"]["parameters"]
     x = x if is_rms else x - x.mean()
-    sample = not is_rms and values["final_norm.variance"]["parameters"]["sample"]
+    sample = not is_rms and values[f"{name}.variance"]["parameters"]["sample"]
     spread = (x**2).sum() / (len(x) - sample)
     epsilon = float(root["epsilon"])
     divisor = np.sqrt(spread) + epsilon if root["outside"] else np.sqrt(spread + epsilon)
-    asked = values["final_norm"]["parameters"]
+    asked = values[name]["parameters"]
     y: Array = x / divisor
     if asked["gain"]:
-        y = y * (_data(values["final_norm.gain"]) + bool(asked.get("unit_offset")))
-    return y + _data(values["final_norm.shift"]) if asked["shift"] else y
+        y = y * (_data(values[f"{name}.gain"]) + bool(asked.get("unit_offset")))
+    return y + _data(values[f"{name}.shift"]) if asked["shift"] else y
 
 
 # --- claims --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from tracer.check.changes import kind_of
 from tracer.check.recomputation import Change, Recomputation, computed, of_records
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.comparison import Floats
-from tracer.decoder.part import all_norms
+from tracer.decoder.part import all_norms, slopes
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
@@ -120,6 +120,8 @@ def _without(*left_out: roles.Role) -> Change:
     return _summed(lambda value: value.role.of not in left_out)
 
 
+SLOPES = {role for own in slopes().values() for role in (own.smooth, own.of_relu)}
+
 OF_BACKWARD: dict[str, Change] = {
     "averaged over all tokens, also those without a target": with_operation(
         el.SoftmaxCrossEntropyGrad, lambda miss: replace(miss, counted=len(miss.columns))
@@ -140,7 +142,7 @@ OF_BACKWARD: dict[str, Change] = {
     "with a first factor that is not transposed": of_training(op.TransposedMatMul, _not_transposed),
     "with the columns of heads interleaved": of_training(op.Columns, _of_heads),
     "without the slope of the activation function": _without_factor(
-        lambda factor: factor.role in (roles.OPEN, roles.SLOPE)
+        lambda factor: factor.role in SLOPES
     ),
     "without the other factor of the gate": _without_factor(
         lambda factor: factor.place.phase == "forward"

@@ -184,6 +184,14 @@ class Architecture:
     """The hidden units of a shared expert with a gate; None without one."""
     first_position: int = 0
     """The row of the position table for the first token."""
+    padding: int | None = None
+    """The id of the token that has no position, so that no text may have it; None if all have."""
+    sees_later: bool = False
+    """Whether each token attends to all tokens, as in an encoder."""
+    types: int | None = None
+    """The number of token types; None without vectors for them."""
+    transform: Activation | None = None
+    """The activation of a hidden layer between the output and the logits; None without one."""
     delta: DeltaLayers | None = None
     """The layers with the gated delta rule; None without any."""
     output_gate: bool = False

@@ -44,7 +44,7 @@ _FAMILIES: Mapping[str, str] = {
     "llama4_text mimo_v2_flash minimax_m2",
     "SparseMixer routing": "phimoe",
     "an encoder with a table of positions": "bart mbart",
-    "an encoder without a decoder": "bert roberta xlm-roberta",
+    "a head of masked words, which GGUF files leave out": "bert nomic-bert",
     "an activation function with its own parameters": "apertus",
     "recurrent layers": "recurrent_gemma rwkv rwkv5 rwkv6 rwkv7 xlstm",
     "relative position biases": "t5 mt5 umt5",

@@ -23,6 +23,7 @@ from tracer.checkpoints.hugging_face_family import (
 )
 from tracer.checkpoints.hugging_face_harmless import HARMLESS
 from tracer.checkpoints.image_wrappers import text_config
+from tracer.checkpoints.parameters import TRANSFORM
 from tracer.checkpoints.settings import MOST_LAYERS, CheckpointSettings
 
 CODES = "quantization_config"
@@ -157,6 +158,13 @@ def _architecture(
         parallel = settings.flag(*parallel)
     if rotary:
         rotary = replace(rotary, layout=family.rotary_layout)
+    rows = settings.whole(family.context, _missing_context(family))
+    padding = settings.whole(*family.padding, least=0, most=rows - 2) if family.padding else None
+    function = (
+        settings.one_of(activation_key, activations, activation)
+        if activation_key
+        else activations[activation]
+    )
     share = max(1, width // heads)
     decoder = Architecture(
         family=name,
@@ -167,12 +175,10 @@ def _architecture(
         d_k=_head_size(settings, family, share),
         hidden=settings.whole(family.hidden, by_width or None) if family.hidden else by_width,
         words=words,
-        context=settings.whole(family.context, _missing_context(family)),
+        context=rows if padding is None else rows - padding - 1,
         norm=family.norm,
         epsilon=settings.number(epsilon_key, epsilon, or_zero=True) if epsilon_key else epsilon,
-        activation=settings.one_of(activation_key, activations, activation)
-        if activation_key
-        else activations[activation],
+        activation=function,
         gated=family.gated,
         gate=_gate(settings, family),
         delta=delta,
@@ -202,7 +208,12 @@ def _architecture(
         logit_cap=settings.number_or_none(*family.logit_cap) if family.logit_cap else None,
         parallel=parallel,
         shares_norm=parallel and _shares_norm(settings, family),
-        first_position=family.first_position,
+        first_position=family.first_position if padding is None else padding + 1,
+        padding=padding,
+        sees_later=family.causal is not None
+        and not (family.causal and settings.flag(family.causal, False)),
+        types=settings.whole(*family.types) if family.types else None,
+        transform=(family.transform or function) if TRANSFORM in family.layout.names else None,
         bounded=family.bounded,
         experts=settings.whole(family.experts) if family.experts else None,
         top=settings.whole(*family.top) if family.experts else 1,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from tracer.checkpoints.architecture import (
+    Activation,
     DeltaLayers,
     FactorKeys,
     NormKind,
@@ -101,6 +102,16 @@ class HuggingFaceFamily:
     """Whether both then read the output of one norm, or the key and the value that say so."""
     first_position: int = 0
     """The row of the position table for the first token."""
+    padding: tuple[str, int] | None = None
+    """The key of the id of the token without a position, whose row in the position table is before
+    those of the others; None if all tokens have positions."""
+    causal: str | None = None
+    """The key that says whether tokens attend to earlier tokens only, if they are not to attend to
+    all; nothing if they always attend to all, and None if they never do."""
+    types: tuple[str, int] | None = None
+    """The key of the number of token types; None if the family has none."""
+    transform: Activation | None = None
+    """The activation of a hidden layer before the logits, if it is not that of the FFN."""
     experts: str = ""
     """The key of the number of experts; nothing if there are none."""
     top: tuple[str, int] = ("num_experts_per_tok", 1)

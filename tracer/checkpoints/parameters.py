@@ -15,6 +15,7 @@ from tracer.checkpoints.tensor import AbsentTensor, Tensor, written_shape
 from tracer.errors import Problem, TracerError
 
 UNEMBEDDING, UNEMBEDDING_BIAS = "unembedding.W_U", "unembedding.b_U"
+TRANSFORM = "unembedding.transform.W_M"
 NORMS = ("norm", "norm_after")
 ATTENTION, DELTA = ".attention.", ".delta."
 """What is in the keys of an attention, and in those of one with the gated delta rule."""
@@ -150,7 +151,7 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     keys = architecture.key_heads * architecture.d_k
     attentions = ("layer.attention", "layer.cross_attention")
     norms = [f"{place}.{norm}" for place in (*attentions, "layer.ffn") for norm in NORMS]
-    norms += ["embedding_norm", "final_norm"]
+    norms += ["embedding_norm", "final_norm", "unembedding.transform.norm"]
     projections = {
         "W_Q": (d, queries),
         "W_QG": (d, 2 * queries),
@@ -163,6 +164,8 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     matrices: dict[str, tuple[int, ...]] = {
         "embeddings": (words, d),
         "positions": (architecture.context + architecture.first_position, d),
+        "type_embeddings": (architecture.types or 0, d),
+        TRANSFORM: (d, d),
         UNEMBEDDING: (d, words),
         **{f"{place}.{name}": projections[name] for place in attentions for name in projections},
         "layer.ffn.W_1": (d, hidden),

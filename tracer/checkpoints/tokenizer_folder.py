@@ -29,6 +29,7 @@ _OF_FAMILIES = {
     GEMMA: "gemma gemma2 gemma3 gemma3_text",
     "GPTNeoXTokenizer": "gpt_neox olmo olmoe mpt",
     "CohereTokenizer": "cohere cohere2",
+    "BertTokenizer": "bert distilbert",
     ANY: "mistral mixtral ministral ministral3 phi3 olmo2 olmo3 granite stablelm ernie4_5",
 }
 CLASS_OF_FAMILY = {name: kind for kind, names in _OF_FAMILIES.items() for name in names.split()}

@@ -15,7 +15,8 @@ from tracer.check.captured import Shown
 from tracer.data import as_json
 from tracer.decoder.attribution import Attribution, attribute, check_entry
 from tracer.decoder.forward import Trace
-from tracer.decoder.roles import HEAD_OUTPUT, HIDDEN_LAYERS, SCORES
+from tracer.decoder.part import hidden_units
+from tracer.decoder.roles import HEAD_OUTPUT, SCORES
 from tracer.decoder.score_attribution import ScoreAttribution, attribute_score, check_score
 from tracer.decoder.value import Entry
 from tracer.errors import Problem, TracerError
@@ -105,7 +106,7 @@ class Attribute(options.Illustrated, EntryRequest):
             if other == entry.at[1]:
                 message = "expected another word than that of the entry"
                 raise TracerError(Problem(message, address="--instead-of"))
-        split = {Split.PART: (), Split.TOKEN: (HEAD_OUTPUT,), Split.NEURON: HIDDEN_LAYERS}[self.by]
+        split = {Split.PART: (), Split.TOKEN: (HEAD_OUTPUT,), Split.NEURON: hidden_units()}[self.by]
         return attribute(found, entry, other, split)
 
     def _parts_of_score(self, found: Trace, entry: Entry) -> Attribution:

@@ -230,7 +230,7 @@ class BackwardDirection(OneToken):
 
     def direction(self, y: Value) -> Value:
         """The direction of y: the word's column of W_U, or 1 in the column of the entry: (1, d)."""
-        value, role = self.entry.value, derived(roles.OUTPUT, "logit_direction")
+        value, role = self.entry.value, derived(y.role, "logit_direction")
         if value.role is not roles.OUTPUT:
             product = _product(self.found, value)
             w_u = product.inputs[1]

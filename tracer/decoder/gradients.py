@@ -14,7 +14,7 @@ from typing import assert_never
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.contract import Contract
 from tracer.decoder.gather import Gather
-from tracer.decoder.part import all_norms
+from tracer.decoder.part import all_norms, slopes
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
@@ -316,7 +316,8 @@ class _BackwardPass:
                 yield to(0, el.Multiply(), g, x[1])
                 yield to(1, el.Multiply(), g, x[0])
             case el.Activate(function):
-                role = roles.OPEN if function == "relu" else roles.SLOPE
+                of = slopes()[record.output.role]
+                role = of.of_relu if function == "relu" else of.smooth
                 slope = self.record(x[0], role, el.Slope(function), x[0])
                 yield to(0, el.Multiply(), g, slope)
             case op.Rotate(layout):

@@ -41,7 +41,7 @@ def check_width(leaving: Sequence[Value], to_words: Sequence[Value]) -> None:
     if not leaving:
         message = "the lens needs at least one layer"
         raise TracerError(Problem(message, address="layers", yaml_path=("layers",)))
-    width = to_words[0].shape[0]
+    width = leaving[-1].shape[1]
     for number, x in enumerate(leaving, start=1):
         if x.shape[1] != width:
             message = f"layer {number} leaves {x.shape[1]} numbers, the vocabulary needs {width}"

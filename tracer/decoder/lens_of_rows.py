@@ -112,7 +112,8 @@ def _read(
     numbers = np.stack([x.numbers[x.row(token, len(found.tokens))] for x, token in rows])
     first, _ = rows[0]
     axes: Axes = (Axis("row", tuple(map(str, range(len(rows))))), first.axes[1])
-    tape = Tape(arithmetic_of(found.scenario), found.pencil)
+    parameters = {value.address: value for value in found.values.values() if value.role.parameter}
+    tape = Tape(arithmetic_of(found.scenario), found.pencil, parameters=parameters)
     with tape.computing(), tape.at(layer=first.place.layer, sub_layer="lens"):
         y = tape.given(roles.OUTPUT, numbers, axes)
         read_words(tape, y, to_words, found.scenario)

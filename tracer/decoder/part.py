@@ -19,7 +19,7 @@ from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.parts import declared
 from tracer.scenario.layers import Attention, Head, Layer
-from tracer.scenario.model import Tower
+from tracer.scenario.model import Scenario, Tower
 from tracer.scenario.networks import Network, SubLayer, Weights
 
 
@@ -62,6 +62,14 @@ class Projected:
     q: Value
     k: Value | None = None
     v: Value | None = None
+
+
+@dataclass(frozen=True)
+class SlopeRoles:
+    """The roles of the slope of an activation: of any function, and of ReLU, where it is 0 or 1."""
+
+    smooth: Role
+    of_relu: Role
 
 
 ComputeHead: TypeAlias = Callable[[Tape, HeadContext, Projected], Value]
@@ -127,6 +135,12 @@ class Part:
     """By the form of an FFN, what computes it, x (n, d) → (n, d), with the usual softmax."""
     ffn_outputs: tuple[Role, ...] = ()
     """Those of its roles that are the output of an FFN, or of some of its networks."""
+    words: Callable[[Tape, Value, Scenario], Value] | None = None
+    """Changes what the unembedding reads, the output of the decoder or of the lens: (n, d)."""
+    units: tuple[Role, ...] = ()
+    """Those of its roles outside of layers that are hidden units, by which it can be split."""
+    slopes: Mapping[Role, SlopeRoles] = field(default_factory=dict)
+    """By the role of activations outside of the FFN, the roles of their slope."""
     labels: Mapping[Role, str] = field(default_factory=dict)
     """How an attribution labels those of its roles whose names are no words."""
 
@@ -153,6 +167,20 @@ def ffn_by_form() -> Mapping[type[SubLayer], ComputeFFN]:
 def ffn_outputs() -> tuple[Role, ...]:
     """The roles of the output of an FFN, or of some of its networks."""
     return (roles.FFN_OUTPUT, *(role for part in parts() for role in part.ffn_outputs))
+
+
+@cache
+def hidden_units() -> tuple[Role, ...]:
+    """The roles of hidden units, by which an attribution can be split."""
+    return (*roles.HIDDEN_LAYERS, *(role for part in parts() for role in part.units))
+
+
+@cache
+def slopes() -> Mapping[Role, SlopeRoles]:
+    """By the role of activations, the roles of their slope."""
+    own = {role: slopes for part in parts() for role, slopes in part.slopes.items()}
+    of_ffn = SlopeRoles(roles.SLOPE, roles.OPEN)
+    return {roles.ACTIVATION: of_ffn, roles.FFN_OUTPUT: of_ffn, **own}
 
 
 @cache

@@ -2,7 +2,7 @@
 
 A vector v that is added to the stream of a token, the vectors that the final norm reads, adds
 v γ / σ W_U to the logits, if the norm's divisor σ is held as computed. LayerNorm also subtracts the
-mean of v. A vector that passes through another norm on its way is not read.
+mean of v. A vector that passes through another norm, or an activation, on its way is not read.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ class RaisedWords:
         return isinstance(read.operation, el.Subtract)
 
     def is_added(self, value: Value) -> bool:
-        """Return whether a value is added, as it is, to the stream."""
-        waiting = [self.stream]
+        """Return whether a value is added, as it is, to the stream, which W_U reads."""
+        is_read = self.product[0].inputs[0] is self.found[roles.OUTPUT.name]
+        waiting = [self.stream] if is_read else []
         while waiting:
             record = self.found.producers[waiting.pop()]
             if record.output is value:
@@ -75,12 +76,18 @@ class RaisedWords:
             vectors = vectors / divisor.array[divisor.row(token, len(self.found.tokens))]
             if operation.gain:
                 vectors = vectors * (parameters[0].array + operation.unit_offset)
+        product, divides = self.product
+        return np.asarray(vectors @ matrix(product.inputs[1]) / divides)
+
+    @cached_property
+    def product(self) -> tuple[Record, float]:
+        """The record of the product with W_U, and what the logits are divided by behind it."""
         record, divisors = self.found.producers[self.found[roles.LOGITS.name]], [1.0]
         while not isinstance(record.operation, op.MatMul):  # before a division and a soft cap
             if isinstance(record.operation, el.DivideBy):
                 divisors.append(float(record.operation.divisor))
             record = self.found.producers[record.inputs[0]]
-        return np.asarray(vectors @ matrix(record.inputs[1]) / np.prod(divisors))
+        return record, float(np.prod(divisors))
 
 
 def matrix(value: Value) -> Any:

@@ -98,7 +98,7 @@ class Tape:
     place: roles.Place = field(default_factory=roles.Place)
     _prefix: str = ""
     """The prefix of addresses at the place, which every value needs."""
-    _shared: dict[str, Value] = field(default_factory=dict)
+    parameters: dict[str, Value] = field(default_factory=dict)
     """Parameters, and what is computed of them, by address; all examples of a batch share them."""
 
     def computing(self) -> AbstractContextManager[Any]:
@@ -158,6 +158,8 @@ class Tape:
         address = self._prefix + role.name
         if role.parameter and self.place.example:
             return self.shared(role)
+        if role.parameter and self.place.sub_layer == "lens" and role.name in self.parameters:
+            return self.parameters[role.name]  # the lens reads with those of the pass
         if self.unpatched and (unchanged := self._unchanged(address, ())):
             return self._append(unchanged.operation, (), unchanged.output)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
@@ -175,7 +177,7 @@ class Tape:
 
     def shared(self, role: roles.Role) -> Value:
         """A parameter, or what is computed of parameters: all examples of a batch share it."""
-        address, value = self.address(role), self._shared[self.place.base_address(role)]
+        address, value = self.address(role), self.parameters[self.place.base_address(role)]
         if self.pinned.get(address) is not self.pinned.get(value.address):
             self._misfit(value.address, "given in one example, and all have the same parameters")
         return value
@@ -288,7 +290,7 @@ class Tape:
         """Record a value as it is."""
         self.records.append(Record(operation, inputs, value))
         if value.role.parameter or value.role.of_parameters:
-            self._shared[value.address] = value
+            self.parameters[value.address] = value
         return value
 
     def _unchanged(self, address: str, inputs: tuple[Value, ...]) -> Record | None:

@@ -212,6 +212,7 @@ def _rows_or_none(value: Any, rows: Callable[[Any], Any]) -> Any:
 MatrixOrTied = Annotated[Weights, WrapValidator(_rows_or_none), fields.Or({"const": "tied"})]
 
 
+@with_keys_of_parts
 class Unembedding(Frozen):
     """The projection to the vocabulary: W_U of shape (d, words)."""
 

@@ -29,6 +29,7 @@ from tracer.scenario.heads_of_arrays import heads_with
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Scenario, Tower
 from tracer.scenario.norms import Normalization
+from tracer.scenario.part import scenario_parts
 from tracer.scenario.parts import networks
 from tracer.scenario.trained import FromCheckpoint
 
@@ -198,6 +199,8 @@ def transformer_lens(scenario: Scenario) -> Names:
     is_normalized = scenario.embedding_norm and not is_added
     found["hook_embed"] = ["embedding_norm" if is_normalized else embedding]
     found["unembed"] = found["unembed.hook_out"] = [_product_with_w_u(scenario)]
+    if (read := read_by_unembedding(scenario)) is not None:
+        found["unembed.hook_in"] = [read]
     inputs = ["input", *_ends_of_layers(scenario)]
     for number, layer in enumerate(scenario.layers):
         block, place = f"blocks.{number}", f"layer{number + 1}"
@@ -245,6 +248,13 @@ def _norms(scenario: Scenario) -> Iterator[tuple[str, str, Normalization]]:
 def _hides(scenario: Scenario, mask: object) -> bool:
     """Return whether a mask hides a token from another one."""
     return not isinstance(mask, str) or mask != "none" or scenario.padding in scenario.tokens
+
+
+def read_by_unembedding(scenario: Scenario) -> str | None:
+    """Return the address of what W_U reads, if a part of the model replaces the output."""
+    own = (part.reads for part in scenario_parts() if part.reads)
+    found = (read(scenario.unembedding) for read in own if scenario.unembedding is not None)
+    return next(filter(None, found), None)
 
 
 def _product_with_w_u(scenario: Scenario) -> str:

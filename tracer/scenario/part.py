@@ -109,6 +109,10 @@ class ScenarioPart:
     """Returns whether the sub-layers of a layer read the same vectors and leave one together."""
     sub_layer: Callable[[ShapeChecker, YamlPath], None] | None = None
     """Checks a sub-layer at a place."""
+    unembedding: Callable[[ShapeChecker, YamlPath, Known], Known] | None = None
+    """Checks the unembedding at a place by the width of the output; returns what W_U reads."""
+    reads: Callable[[Any], str | None] | None = None
+    """Returns the address of what an unembedding reads in place of the output, if it does."""
     network: Callable[[ShapeChecker, YamlPath], None] | None = None
     """Checks a feed-forward network at a place."""
     activations: tuple[str, ...] = ()

@@ -398,7 +398,11 @@ class _Counted(SizeChecker):
             self.report(("unembedding",), f"unembedding without a vocabulary, expected {form}")
         if isinstance(projection, dict):
             words = Known(self.size("vocabulary"), of_columns="one per word of the vocabulary")
-            known = {"width": Known(width, "one per feature of the output"), "words": words}
+            read = Known(width, "one per feature of the output")
+            for part in scenario_parts():
+                if part.unembedding:
+                    read = part.unembedding(self, ("unembedding",), read)
+            known = {"width": read, "words": words}
             self.matrices(Unembedding, ("unembedding",), known, {})
 
     def loss(self, tokens: Size, width: Size) -> None:

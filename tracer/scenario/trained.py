@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -27,8 +27,9 @@ from tracer.scenario.blueprint import Lookup, ReadsRows, SomeRows, ffn, heads
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
 from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.norms import Norm, Normalization
-from tracer.scenario.part import forms_of_ffn, scenario_parts, trained_keys
+from tracer.scenario.part import forms_of_ffn, scenario_parts, tower_keys, trained_keys
 from tracer.scenario.parts import Numbers, with_numbers
+from tracer.scenario.reader import YamlPath
 from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -235,8 +236,10 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "scale": _decimal_or_none(architecture.logit_divisor),
         "softcap": _decimal_or_none(architecture.logit_cap),
     }
+    norm = _norm(architecture)
+    for key, part in trained_keys("Unembedding", architecture, norm).items():
+        unembedding[key] = with_numbers(part, _reader(parameters), ("unembedding", key))
     form = model.Unembedding if "unembedding.W_U" in parameters else model.Tied
-    window = architecture.window
     computed: dict[str, Any] = {
         "intro": _intro(asked, architecture),
         "tokens": tuple(words[number] for number in ids),
@@ -248,7 +251,8 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "excluded_ids": tuple(id for id in found.excluded if 0 <= id < len(words)),
         "contrast": contrast and tuple(words[number] for number in contrast),
         "encoder": encoder,
-        "mask": "causal" if window is None else fields.Window(window=window),
+        "mask": _mask(architecture),
+        "objective": "masked" if architecture.sees_later else "next",
         "softmax": "shifted",
         **_tower(architecture, parameters, lookup, crossed=encoder is not None),
         "vocabulary": words,
@@ -256,6 +260,19 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         "arithmetic": "float64",
     }
     return FromCheckpoint.model_construct(**{**dict(asked), **computed})
+
+
+def _mask(architecture: Architecture) -> fields.Mask:
+    """Return what tokens attend to, but for layers with windows of their own."""
+    if architecture.sees_later:
+        return "none"
+    window = architecture.window
+    return "causal" if window is None else fields.Window(window=window)
+
+
+def _reader(parameters: Mapping[str, Parameter]) -> Callable[[Numbers], Parameter | None]:
+    """Return what reads the numbers of a part."""
+    return lambda numbers: parameters.get(numbers.address)
 
 
 def _intro(asked: Trained, architecture: Architecture) -> str | None:
@@ -302,14 +319,12 @@ def _tower(
     crossed: bool = False,
 ) -> dict[str, Any]:
     """Return what the decoder and the encoder have: embeddings, positions, layers and a norm."""
-
-    def read(numbers: Numbers) -> Parameter | None:
-        return parameters.get(numbers.address)
-
+    read = _reader(parameters)
     norm = Normalization.model_construct(**_norm(architecture))
     return {
         "embeddings": lookup,
         "positions": _positions(architecture, parameters),
+        **{key: parameters[key] for key in tower_keys() if key in parameters},
         "embedding_scale": _embedding_scale(architecture),
         "embedding_norm": with_numbers(norm, read, ("embedding_norm",))
         if architecture.embedding_norm
@@ -388,6 +403,12 @@ def _ids(
         for i, number in enumerate(ids)
         if not 0 <= number < len(words)
     ]
+    if architecture.padding in ids:
+        message = f"{architecture.padding}, the padding token, which has no position"
+        at: YamlPath = place
+        if key == "token_ids":
+            at = (*place, ids.index(architecture.padding))
+        problems.append(Problem(message, address=".".join(place), yaml_path=at))
     is_bounded = architecture.bounded or not (architecture.rotary or architecture.alibi)
     most = architecture.context if is_bounded else len(ids)
     if not problems and not 1 <= len(ids) <= most:

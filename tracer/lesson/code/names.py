@@ -11,6 +11,7 @@ from dataclasses import replace
 from tracer.decoder.roles import Derivation, Place
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.lesson.steps.part import lesson_parts
 from tracer.lesson.wiring import Where, in_order, sub_layer_results, where, where_at
 
 NAMES = {
@@ -35,6 +36,7 @@ NAMES = {
         "router.chosen": "chosen",
     },
     **{"shared_gate": "w_shared", "shared_gate.logit": "gate_logit"},
+    **{end: name for part in lesson_parts() for end, name in part.in_code.items()},
 }
 """The name of a value, by the end of its address; other values are named by their address."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Difference, DivideBy, TimesRow
+from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
@@ -25,9 +26,6 @@ from tracer.lesson.steps.kind import (
     Step,
     StepKind,
 )
-
-NORMS = (roles.SUB_LAYER_NORM, roles.NORM_AFTER)
-"""The norms that a direction goes through."""
 
 
 def attribution_kind(
@@ -59,8 +57,11 @@ def texts_of(derivation: Derivation, *of: Role, caption: CaptionOf = None) -> di
 def _of_words(step: Step, ctx: LessonContext) -> Sentence:
     """Say what the direction is: a column of W_U or the difference of two, or columns of y."""
     records = {record.output.role: record for record in step.records}
-    direction = records[derived(roles.OUTPUT, "logit_direction")]
-    u, y = ctx.symbols[direction.output.address], ctx.symbols[roles.OUTPUT.name]
+    directions = (r for r in step.records if r.output.role.derivation == "logit_direction")
+    *_, direction = directions  # of the logits before a division, then of what W_U reads
+    of = direction.output.role.of
+    assert of
+    u, y = ctx.symbols[direction.output.address], ctx.symbols[of.name]
     of_y: Sentence = (" is the dot product of the token's row of ", y, " and ")
     if not direction.inputs:
         if np.count_nonzero(direction.output.numbers) > 1:
@@ -115,10 +116,10 @@ def _through_norm(step: Step, ctx: LessonContext) -> Sentence:
     records = {record.output.role: record for record in step.records}
     scaled = [
         f"multiplied by {_factor(records[role])} and "
-        for norm in NORMS
+        for norm in all_norms()
         if (role := derived(norm.standardized, "logit_direction")) in records
     ]
-    centers = any(derived(norm.mean, "offset") in records for norm in NORMS)
+    centers = any(derived(norm.mean, "offset") in records for norm in all_norms())
     mean = (
         " LayerNorm subtracts the mean of a token's numbers; the dot product is the same if the "
         "mean of the direction is subtracted instead."
@@ -129,8 +130,8 @@ def _through_norm(step: Step, ctx: LessonContext) -> Sentence:
     )
 
 
-def _norm_kind(name: str, title: str, norm: roles.NormRoles) -> StepKind:
-    """The kind of step that carries a direction back through a norm."""
+def direction_through(name: str, title: str, norm: roles.NormRoles) -> StepKind:
+    """Return the kind of step that carries a direction back through a norm."""
     divided = "Divided by the norm's divisor:"
     return attribution_kind(
         name,
@@ -152,8 +153,8 @@ def _norm_kind(name: str, title: str, norm: roles.NormRoles) -> StepKind:
     )
 
 
-NORM_STEP = _norm_kind("direction_norm", "Direction before the norm", roles.SUB_LAYER_NORM)
-NORM_AFTER_STEP = _norm_kind(
+NORM_STEP = direction_through("direction_norm", "Direction before the norm", roles.SUB_LAYER_NORM)
+NORM_AFTER_STEP = direction_through(
     "direction_norm_after", "Direction before the output norm", roles.NORM_AFTER
 )
 
@@ -186,7 +187,7 @@ def _of_a_head(step: Step, ctx: LessonContext) -> Sentence:
     )
 
 
-def _largest_term(step: Step, ctx: LessonContext) -> Sentence | None:
+def largest_term(step: Step, ctx: LessonContext) -> Sentence | None:
     """Say which source token or hidden unit adds most to a part, in size."""
     terms = next((r.output for r in step.records if r.output.role.derivation == "terms"), None)
     if terms is None:
@@ -214,7 +215,7 @@ HEAD_STEP = attribution_kind(
     ),
     texts_of("terms", roles.HEAD_OUTPUT, caption="Times the attention weights:"),
     texts_of("part", roles.HEAD_OUTPUT, caption="The part of the head:"),
-    claim=_largest_term,
+    claim=largest_term,
 )
 
 OF_THE_FFN: Sentence = (
@@ -233,7 +234,7 @@ FFN_STEP = attribution_kind(
     texts_of("terms", *roles.HIDDEN_LAYERS, caption="Each unit times its direction:"),
     texts_of("part", *roles.HIDDEN_LAYERS, caption="The part of the hidden layer:"),
     texts_of("part", roles.B_2, caption="The part of the bias:"),
-    claim=_largest_term,
+    claim=largest_term,
 )
 
 OF_ROWS: Sentence = (

@@ -55,7 +55,7 @@ def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
     return (f"There is no activation function here: the numbers are passed on{goes_on}.",)
 
 
-def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
+def activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     """Say which hidden units of a token ReLU keeps; for many units, how many and the largest."""
     if step.last.operation != Activate("relu"):
         return None
@@ -219,7 +219,8 @@ OF_SLOPES = RoleText(Symbol("a′"), "The slope of the activation at each hidden
 P, T = Symbol("p"), Symbol("t")
 
 
-def _through_activation(step: Step, ctx: LessonContext) -> Sentence:
+def through_activation(step: Step, ctx: LessonContext) -> Sentence:
+    """Say what happens to the gradient at the activation function."""
     operations = [record.operation for record in step.records]
     if any(operation == Slope("relu") for operation in operations):
         return (
@@ -242,13 +243,13 @@ ACTIVATION_STEP = InnerKind(
     {roles.ACTIVATION: RoleText(head_symbol("a"))},
     gradient=Gradient(
         "at the activations",
-        _through_activation,
+        through_activation,
         own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES},
     ),
     sign=_activation_sign,
     short="activation",
     reasons=_why_bent,
-    claim=_activation_claim,
+    claim=activation_claim,
     illustrate=activation,
 )
 

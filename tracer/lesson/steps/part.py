@@ -59,6 +59,8 @@ class LessonPart:
     not_in_caches: Callable[[Scenario], Sentence | None] | None = None
     """Returns what a comparison of caches leaves out of what a scenario's cache keeps."""
     sizes_at_a_glance: tuple[NamedSize, ...] = ()
+    in_code: Mapping[str, str] = field(default_factory=dict)
+    """Names of its values in code, by the end of their addresses, if these make no short names."""
     names: Mapping[Role, str] = field(default_factory=dict)
     """What texts of sizes call what has one of its roles, or what causes it."""
     cached: Mapping[Role, str] = field(default_factory=dict)

@@ -200,9 +200,12 @@ def _of_columns(step: Step, ctx: LessonContext) -> doc.Sentence:
     """Say what the logit of a word is, of the one with the largest."""
     row = FollowedRow.of(step.last.output, ctx)
     word = row.name(int(np.argmax(row.computed)))
-    product = f"{_before(step)} is the dot product of the model's output with the column of "
+    read = step.records[0].inputs[0]
+    is_output = read.role is roles.OUTPUT
+    vector = "the model's output" if is_output else ctx.symbols[read.address]
+    product = (f"{_before(step)} is the dot product of ", vector, " with the column of ")
     bias = (", plus its number in ", Symbol("b", "U")) if len(step.records[0].inputs) > 2 else ()
-    return ("The logit of ", *word, product, *word, " in ", Symbol("W", "U"), *bias, ".")
+    return ("The logit of ", *word, *product, *word, " in ", Symbol("W", "U"), *bias, ".")
 
 
 def _why_divided(step: Step) -> Iterator[doc.Sentence]:

@@ -90,7 +90,8 @@ def _regions(ctx: LessonContext, trails: Sequence[doc.Trail]) -> tuple[doc.Regio
 
 
 def _maps_to_words(record: Record, output: Value) -> bool:
-    return isinstance(record.operation, MatMul) and record.inputs[0] is output
+    of_words = record.output.role in roles.OF_WORDS
+    return of_words and isinstance(record.operation, MatMul) and record.inputs[0] is output
 
 
 def _frame(trails: Sequence[doc.Trail]) -> doc.Samples:

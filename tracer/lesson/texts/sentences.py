@@ -21,9 +21,9 @@ from tracer.lesson.texts.symbols import ENCODER, of_encoder
 from tracer.lesson.working.sums import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
-from tracer.scenario.parts import networks
+from tracer.scenario.parts import parts_of
 
-AT_THE_END = [kind.name for kind in (*with_parts(words.KINDS), *training.KINDS, DIRECTION_STEP)]
+AT_THE_END = [kind.name for kind in (*with_parts((*words.KINDS, DIRECTION_STEP)), *training.KINDS)]
 PARTS: dict[SubLayer, str] = {
     "attention": "self-attention",
     "cross_attention": "cross-attention",
@@ -270,9 +270,8 @@ def _typed(ctx: LessonContext) -> Sentence:
 
 
 def _with_phi(ctx: LessonContext) -> str:
-    towers = [ctx.tower, *([ctx.of_encoder.tower] if ctx.has_two_towers else [])]
-    layers = [layer for tower in towers for layer in tower.layers]
-    has_phi = any(each.activation == "gelu" for layer in layers for each in networks(layer))
+    every = (part for _, part in parts_of(ctx.trace.scenario))
+    has_phi = any(getattr(part, "activation", None) == "gelu" for part in every)
     return " that has the normal distribution" if has_phi else ""
 
 

@@ -1,0 +1,1 @@
+"""What lies between the last layer and the logits of BERT: W_M, an activation and a norm."""
