@@ -205,6 +205,8 @@ class _Pass:
         memory = self.memory if crossed else x
         queries = {at: self.affine(x, head, at, "Q", "query") for at, head in heads.items()}
         keys = {at: self.affine(memory, h, at, "K", "key") for at, h in with_keys.items()}
+        queries = {at: self.convolved(at, part, heads[at], "query", q) for at, q in queries.items()}
+        keys = {at: self.convolved(at, part, heads[at], "key", k) for at, k in keys.items()}
         queries = self.over_heads(place, "query_norm", part, queries, "before_rotary")
         keys = self.over_heads(place, "key_norm", part, keys, "before_rotary")
         asked = None if crossed else settings_of(self.spec, part)
@@ -219,6 +221,7 @@ class _Pass:
             else:
                 key = keys[at]
                 value = self.affine(memory, head, at, "V", "value")
+                value = self.convolved(at, part, head, "value", value)
             read.append((key, value))
             scores = self.scores(at, part.get("scale", "sqrt"), query, key)
             if "softcap" in part:
@@ -233,11 +236,26 @@ class _Pass:
             seen = None if crossed else self._visible(part)
             weights = self.weights(at, scores, seen, self.sink(at, head))
             output = self.keep(f"{at}output", weights @ value)
+            output = self.of_heads(place, at, "output_norm", part, output)
             outputs.append(self.gated(at, part, head, x, output))
         concat = self.keep(f"{place}concat", torch.cat(outputs, dim=1))
         if part.get("W_O") is None:
             return self.keep(f"{place}output", concat * 1)
         return self.affine(concat, part, place, "O", "output")
+
+    def convolved(self, at: str, part: Spec, head: Spec, name: str, x: Any) -> Any:
+        """Sums over the rows up to each, as a filter weights them; SiLU follows by default."""
+        key = f"conv_{name[0].upper()}"
+        if key not in head:
+            return x
+        w, of = self.parameter(f"{at}{key}", head[key]), f"{at}conv_{name}"
+        above = len(w) - 1
+        rows = torch.cat([x.new_zeros(above, x.shape[1]), x])
+        rows = self.keep(f"{of}.rows", rows) if above else rows
+        sums = sum(rows[j : j + len(x)] * w[j] for j in range(len(w)))
+        if part.get("conv_activation") == "none":
+            return self.keep(of, sums)
+        return self.keep(of, torch.nn.functional.silu(self.keep(f"{of}.sums", sums)))
 
     def gated(self, at: str, part: Spec, head: Spec, x: Any, output: Any) -> Any:
         """The output of a head, multiplied by its gate if it has one."""

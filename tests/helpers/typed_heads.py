@@ -57,6 +57,7 @@ def start_with_typed_heads(spec: Scenario, rng: random.Random) -> None:
     layer.pop("parallel", None)
     part.pop("latent", None)
     part.pop("output_gate", None)
+    part.pop("conv_activation", None)
     for key in ("gate", "beta"):
         if isinstance(part.get(key), dict):  # weights, which would read vectors
             del part[key]

@@ -162,11 +162,25 @@ def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
         *([("unembedding", "W_U")] if scenario.is_tied else []),
         *([("encoder", "embeddings")] if scenario.shares_embeddings else []),
     ]
-    found: dict[object, Numbers] = {}
-    for each in numbers_of(with_own_norms(scenario)):
-        if each.declared.learned and each.place not in shared:
-            found.setdefault(getattr(each.value, "source", each.place), each)
-    return {each.address: each.shape for each in found.values()}
+    again = repeated(scenario)
+    return {
+        each.address: each.shape
+        for each in numbers_of(with_own_norms(scenario))
+        if each.declared.learned and each.place not in shared and each.address not in again
+    }
+
+
+def repeated(scenario: Scenario) -> frozenset[str]:
+    """Return the addresses of numbers of a checkpoint that an earlier head has, too."""
+    found, first = set[str](), set[object]()
+    for each in numbers_of(scenario):
+        source = getattr(each.value, "source", None)
+        if source is None or "heads" not in each.place:
+            continue
+        if source in first:
+            found.add(each.address)
+        first.add(source)
+    return frozenset(found)
 
 
 def frozen_weights(scenario: Scenario) -> dict[str, tuple[int, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
@@ -22,6 +22,8 @@ class ShapeOnlyArray:
     """A matrix or a row that has a shape but no numbers."""
 
     shape: tuple[int, ...]
+    source: object = field(default=None, compare=False)
+    """What is equal for the same numbers of a checkpoint; None if nothing else has these."""
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -150,7 +152,9 @@ def _blank(part: AnyPart) -> AnyPart:
 
 
 def _shape(numbers: Any) -> ShapeOnlyArray | None:
-    return None if numbers is None else ShapeOnlyArray(shape_of(numbers))
+    if numbers is None:
+        return None
+    return ShapeOnlyArray(shape_of(numbers), getattr(numbers, "source", None))
 
 
 def _without_labels(_: YamlPath, part: Any) -> Any:

@@ -64,6 +64,8 @@ def test_a_cache_keeps_the_rows_before_a_filter() -> None:
     told = joined(printed("shapes", "-", width=200, stdin=SOFTMAX))
     kept = 3 * 2 + 2 * 2 + 1 * 2 + 2 * 2
     assert f"the last rows before each convolution, {kept} numbers in all" in told
+    told = " ".join(printed("shapes", "-", "--caches", width=200, stdin=SOFTMAX).split())
+    assert f"The rows before convolutions, {kept} numbers in all, are not counted." in told
     plain = {**drawn(0), "rounding": {}}
     for head in plain["layers"][0]["attention"]["heads"]:
         for letter in "QKV":

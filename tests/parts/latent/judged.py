@@ -29,8 +29,11 @@ def _with_latents(part: Scenario, rotary: bool, rng: random.Random) -> None:
     heads, own = part["heads"], dict[str, Any]()
     source, of_query = len(heads[0]["W_K"]), len(heads[0]["W_Q"])
     rotated = len(heads[0]["W_Q"][0])
-    for name in ("query_norm", "key_norm"):
+    for name in ("query_norm", "key_norm", "conv_activation"):
         part.pop(name, None)
+    for head in heads:
+        for name in ("conv_Q", "conv_K", "conv_V"):
+            head.pop(name, None)
     own["W_DKV"] = matrix(source, width := rng.randint(1, 3), rng)
     if rng.random() < 0.5:
         own["norm"] = norm_of_rows({width}, rng)

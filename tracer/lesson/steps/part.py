@@ -56,6 +56,8 @@ class LessonPart:
     """The same, where the sentences have numbers."""
     memory: Callable[[Scenario], Sentence | None] | None = None
     """Returns what a text of shapes says about the memory of a scenario."""
+    not_in_caches: Callable[[Scenario], Sentence | None] | None = None
+    """Returns what a comparison of caches leaves out of what a scenario's cache keeps."""
     sizes_at_a_glance: tuple[NamedSize, ...] = ()
     names: Mapping[Role, str] = field(default_factory=dict)
     """What texts of sizes call what has one of its roles, or what causes it."""

@@ -10,6 +10,7 @@ from tracer.decoder.forward import Trace
 from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import round_half_away
 from tracer.lesson import document as doc
+from tracer.lesson.steps.part import lesson_parts
 from tracer.lesson.texts import cache_kinds as kinds
 from tracer.lesson.texts.cache_kinds import CacheKind, Caches
 from tracer.lesson.texts.cache_numbers import (
@@ -38,7 +39,9 @@ def caches_text(found: Caches, trace: Trace) -> doc.Document:
         doc.Section(None, "Side by side", tuple(_side_by_side(found, trace.name))),
         doc.Section(None, "How they are computed", tuple(_computed(found))),
     )
-    introduction = doc.paragraphs(*_introduction(found))
+    left_out = (part.not_in_caches for part in lesson_parts() if part.not_in_caches)
+    said = (each(trace.scenario) for each in left_out)
+    introduction = doc.paragraphs(*_introduction(found), *filter(None, said))
     return doc.Document(trace.name, trace.scenario.title, introduction, sections)
 
 

@@ -30,7 +30,7 @@ from tracer.lesson.texts.sentences import AT_THE_END
 from tracer.lesson.texts.symbols import of_encoder, symbols, symbols_of_the_end
 from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
-from tracer.scenario.parts import frozen_weights, learned
+from tracer.scenario.parts import frozen_weights, learned, repeated
 from tracer.scenario.shape_only import ScenarioOutline, outline
 
 NUMBER_TYPES = {"float32": 4, "float16": 2}
@@ -326,8 +326,17 @@ class Survey:
                 width = each.records[0].inputs[1].shape[1]
             is_asked = (each.place.layer in states) == by_states
             if is_asked and self._caches_for_parts(each.place) and not each.place.block:
-                found += width * len(each.records) * each.times
+                records = [
+                    r
+                    for r in each.records
+                    if self._repeated.isdisjoint(v.address for v in r.inputs)
+                ]
+                found += width * len(records) * each.times
         return found
+
+    @cached_property
+    def _repeated(self) -> frozenset[str]:
+        return repeated(self.trace.scenario)
 
     @cached_property
     def _layers_of_parts(self) -> set[int | None]:

@@ -98,16 +98,31 @@ def _kind(what: str, several: str, of: ConvolutionRoles, *together: Role) -> Inn
     )
 
 
-def _memory(scenario: Scenario) -> Sentence | None:
-    """What a cache keeps for convolutions, beside keys and values or states."""
+def _cached(scenario: Scenario) -> int:
+    """The numbers that a cache keeps for convolutions, beside keys and values or states."""
     heads = [head for layer in scenario.layers if layer.attention for head in layer.attention.heads]
     filters = [getattr(keys_of(head, HeadKeys), name) for head in heads for name in FILTERS]
-    shapes = [shape_of(matrix) for matrix in filters if matrix is not None]
-    number = sum((window - 1) * columns for window, columns in shapes)
+    # Heads of a checkpoint that read one key convolve it once.
+    apart = {
+        getattr(each, "source", None) or id(each): each for each in filters if each is not None
+    }
+    shapes = [shape_of(each) for each in apart.values()]
+    return sum((window - 1) * columns for window, columns in shapes)
+
+
+def _memory(scenario: Scenario) -> Sentence | None:
+    number = _cached(scenario)
     if not number:
         return None
     kept = f"the last rows before each convolution, {count(number, 'number')} in all"
     return (f"A cache also keeps {kept}, whatever the length of the text.",)
+
+
+def _not_in_caches(scenario: Scenario) -> Sentence | None:
+    number = _cached(scenario)
+    if not number:
+        return None
+    return (f"The rows before convolutions, {count(number, 'number')} in all, are not counted.",)
 
 
 QUERY_STEP = _kind("query", "queries", QUERIES)
@@ -121,4 +136,5 @@ PART = LessonPart(
         for of, letter in ((QUERIES, "Q"), (KEYS, "K"), (VALUES, "V"))
     },
     memory=_memory,
+    not_in_caches=_not_in_caches,
 )
