@@ -1,9 +1,13 @@
 """Tests that a part of a model has in common with others: a test file assigns them to names.
 
-test_what_does_not_fit = refusals(SMALL, ("gate: 0.5", "gate: 1.5", 7, "gate: expected"))
-test_every_text_is_written = texts({"gated": GATED}, "lens -")
-test_edits_of_a_page = page_edits({"gated": GATED})
-test_programs_compute_the_numbers = programs({"gated": GATED})
+    test_what_does_not_fit = refusals(SMALL, ("gate: 0.5", "gate: 1.5", 7, "gate: expected"))
+    test_every_text_is_written = texts({"gated": GATED}, "lens -")
+    test_edits_of_a_page = page_edits({"gated": GATED})
+    test_programs_compute_the_numbers = programs({"gated": GATED})
+    test_a_cache_changes_no_number = cached_generations({"gated": GATED})
+    test_gradients_are_slopes_of_the_loss = slopes({"gated": drawn(0)})
+
+The scenarios have names, which the tests show.
 """
 
 from __future__ import annotations
