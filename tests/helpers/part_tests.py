@@ -1,26 +1,36 @@
 """Tests that a part of a model has in common with others: a test file assigns them to names.
 
-test_what_does_not_fit = refusals(SMALL, ("gate: 0.5", "gate: 1.5", 7, "gate: expected"))
-test_every_text_is_written = texts({"gated": GATED}, "lens -")
-test_edits_of_a_page = page_edits({"gated": GATED})
-test_programs_compute_the_numbers = programs({"gated": GATED})
+    test_what_does_not_fit = refusals(SMALL, ("gate: 0.5", "gate: 1.5", 7, "gate: expected"))
+    test_every_text_is_written = texts({"gated": GATED}, "lens -")
+    test_edits_of_a_page = page_edits({"gated": GATED})
+    test_programs_compute_the_numbers = programs({"gated": GATED})
+    test_a_cache_changes_no_number = cached_generations({"gated": GATED})
+    test_gradients_are_slopes_of_the_loss = slopes({"gated": drawn(0)})
+
+The scenarios have names, which the tests show.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from random import Random
+from typing import Any
 
 import pytest
 
+from tests.decoder.test_gradients import assert_slope
+from tests.helpers import learning
 from tests.helpers.command import printed, problems, run
 from tests.helpers.evaluated import Compared, compare
 from tests.helpers.programs import differences, with_loss
+from tests.helpers.scenario_yaml import Scenario
 from tests.helpers.script_in_node import Script, needs_node
 from tests.helpers.traces import traced
+from tracer.decoder.generation import GenerationOptions, generate
 from tracer.lesson.code.library import Library
+from tracer.scenario.loading import parse
 
 Scenarios = Mapping[str, str]
 """By a name for the test, the text of a scenario."""
@@ -44,7 +54,12 @@ def in_carry(carry: str, text: str) -> str:
     return changed if found else f"{text}rounding: {{carry: {carry}}}\n"
 
 
-def each_of(scenarios: Scenarios) -> pytest.MarkDecorator:
+def joined(text: str) -> str:
+    """A printed text in one line."""
+    return " ".join(text.split())
+
+
+def each_of(scenarios: Mapping[str, Any]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("scenario", scenarios.values(), ids=scenarios)
 
 
@@ -110,5 +125,39 @@ def programs(scenarios: Scenarios) -> Callable[..., None]:
             pytest.importorskip("torch", reason="PyTorch is not installed")
         found = with_loss(traced(in_carry(carry, scenario)))
         assert list(differences(found, library)) == []
+
+    return test
+
+
+def cached_generations(
+    scenarios: Scenarios, start: tuple[str, ...] = ("a",), addresses: Sequence[str] = ("logits",)
+) -> Callable[..., None]:
+    """Test that a cache changes neither the text nor the new rows of these values."""
+
+    @each_of(scenarios)
+    def test(scenario: str) -> None:
+        parsed = parse(scenario, "f.yaml")
+        options = [GenerationOptions(start, 4, cached=cached) for cached in (False, True)]
+        whole, cached = (generate("f", parsed, each) for each in options)
+        assert whole.text == cached.text
+        for one, other in zip(whole.steps, cached.steps, strict=True):
+            for address in addresses:
+                row = one.trace[address].array[-1]
+                assert row.tolist() == other.trace[address].array[-1].tolist()
+
+    return test
+
+
+def slopes(specs: Mapping[str, Scenario], *addresses: str) -> Callable[..., None]:
+    """Test that each gradient is the slope of the loss; some are of these addresses."""
+
+    @each_of(specs)
+    def test(scenario: Scenario) -> None:
+        batch = learning.batch_of(scenario)
+        found = learning.way_back(batch)
+        gradients = learning.gradients_of(found)
+        assert gradients.keys() >= {*addresses}
+        for address in gradients.keys() - {"embeddings"}:
+            assert_slope(batch, found[address], gradients[address])
 
     return test

@@ -13,14 +13,11 @@ import tracer
 from tests.helpers.command import Ran, printed, run
 from tests.helpers.examples import fences
 from tests.helpers.page_data import values_of_page
+from tests.helpers.part_tests import joined
 from tracer.scenario.controls import controls
 
 HIDDEN = next(text for text in fences("scenarios.md", "yaml") if "The hidden word" in text)
 BARKS = HIDDEN.replace("meows]", "barks]")
-
-
-def joined(text: str) -> str:
-    return " ".join(text.split())
 
 
 @pytest.fixture

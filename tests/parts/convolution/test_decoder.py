@@ -13,11 +13,11 @@ from numpy.testing import assert_allclose
 
 from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
-from tests.helpers.command import printed, problems, run
+from tests.helpers.command import printed, run
+from tests.helpers.part_tests import cached_generations, refusals
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
-from tracer.decoder.generation import GenerationOptions, generate
 from tracer.scenario.loading import parse
 
 AT = "layer1.attention."
@@ -136,18 +136,14 @@ def test_training_changes_the_filters(tmp_path: Path) -> None:
                 assert floats(new).tolist() != floats(old[f"conv_{letter}"]).tolist()
 
 
-@pytest.mark.parametrize("start", [("a",), ("a", "b", "c")])
-@pytest.mark.parametrize("seed", range(4))
-def test_a_cache_generates_the_same_text(seed: int, start: tuple[str, ...]) -> None:
-    """It keeps the last rows before each convolution."""
-    scenario = parse(to_yaml(drawn(seed)), "f.yaml")
-    plain, cached = (
-        generate("f", scenario, GenerationOptions(start, 4, cached=cached)).steps
-        for cached in (False, True)
-    )
-    for one, other in zip(plain, cached, strict=True):
-        both = (step.trace[f"{AT}output"].numbers[-1].tolist() for step in (one, other))
-        assert next(both) == next(both)
+CACHED = {f"{seed}": to_yaml(drawn(seed)) for seed in range(4)}
+
+test_a_cache_keeps_the_last_rows_before_a_convolution = cached_generations(
+    CACHED, addresses=(f"{AT}output", "logits")
+)
+test_a_cache_of_a_longer_start = cached_generations(
+    CACHED, ("a", "b", "c"), (f"{AT}output", "logits")
+)
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -180,7 +176,9 @@ layers:
 """
 
 
-@pytest.mark.parametrize(("old", "new", "line", "message"), [
+# fmt: off
+test_what_does_not_fit = refusals(
+    SMALL,
     ("[[0.5], [1]]}", "[[0.5, 1], [1, 1]]}", 8, "head1.conv_Q: 2 columns, expected 1"),
     ("conv_Q: [[0.5], [1]]", "conv_V: [[1], [1, 2]]", 8, "head1.conv_V row 2: 2 columns"),
     ("[[0.5], [1]]}", "identity}", 8, "head1.conv_Q: how many tokens? expected rows of numbers"),
@@ -192,13 +190,8 @@ layers:
     ("tokens:", "padding: a\ntokens:", 9, "head1.conv_Q: a convolution mixes tokens"),
     ("    heads:", "    latent: {W_DKV: [[1, 0], [0, 1]]}\n    heads:", 9,
      "head1.conv_Q: a convolution in latent attention is not supported"),
-])  # fmt: skip
-def test_what_does_not_fit(old: str, new: str, line: int, message: str) -> None:
-    assert old in SMALL
-    ran = run("run", "-", stdin=SMALL.replace(old, new, 1))
-    assert ran.exit_code == 2, ran.stderr
-    found = problems(ran)
-    assert any(f":{line}:" in each and message in each for each in found), found
+)
+# fmt: on
 
 
 def test_only_the_decoder_has_convolutions() -> None:

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from random import Random
-
 import pytest
-import yaml
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.evaluated import RUNNER, Compared, compare
-from tests.helpers.programs import differences
+from tests.helpers.part_tests import CARRIES, joined, page_edits, programs, texts
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.script_in_node import Script, needs_node, running
-from tests.helpers.traces import traced_or_rejected
 from tests.helpers.truth import false_equations
 from tests.lesson.test_every_claim import SEEN, wrong
 from tests.parts.convolution.judged import PART
 from tests.parts.convolution.test_decoder import drawn
-from tracer.lesson.code.library import Library
 
 SOFTMAX = to_yaml({**drawn(0), "rounding": {}})
 DELTA = to_yaml({**drawn(3), "rounding": {}})
 """Without an activation, before the delta rule."""
 
 
-@pytest.mark.parametrize("words", [
-    ("run", "-", "--vary", "1"),
-    ("tutorial", "-", "--format", "latex", "--standalone"),
-    ("tutorial", "-", "--train", "--blanks"),
-    ("run", "-", "--detail", "normal"),
-    ("run", "-", "--format", "json"),
-    ("shapes", "-"),
-    ("attribute", "logits[c,a]", "-s", "-"),
-])  # fmt: skip
-@pytest.mark.parametrize("scenario", [SOFTMAX, DELTA], ids=["softmax", "delta"])
-def test_every_text_is_written(words: tuple[str, ...], scenario: str) -> None:
-    assert printed(*words, stdin=scenario)
+BOTH = {"softmax": SOFTMAX, "delta": DELTA}
+
+test_every_text_is_written = texts(
+    BOTH,
+    "run - --detail normal",
+    "run - --format json",
+    "shapes -",
+    "attribute logits[c,a] -s -",
+)
+test_programs_compute_the_numbers = programs(BOTH)
+test_edits_of_a_page = page_edits(BOTH, 4)
 
 
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
+@pytest.mark.parametrize("carry", CARRIES)
 def test_texts_are_true(carry: str) -> None:
     spec = {**drawn(0), "rounding": {"carry": carry}}
     text = printed("run", "-", stdin=to_yaml(spec))
@@ -61,7 +52,7 @@ def test_every_form_of_sentence_is_met() -> None:
 
 def test_a_turn_says_which_rows_it_reads() -> None:
     turn = ("generate", "-", "--kv-cache", "--start", "a", "--max-tokens", "2", "--worked")
-    told = " ".join(printed(*turn, width=200, stdin=SOFTMAX).split())
+    told = joined(printed(*turn, width=200, stdin=SOFTMAX))
     assert "The last queries of the previous turn:" in told
     assert "The last query of the previous turn:" in told
     assert "The new queries below these:" in told
@@ -70,7 +61,7 @@ def test_a_turn_says_which_rows_it_reads() -> None:
 
 def test_a_cache_keeps_the_rows_before_a_filter() -> None:
     """3 of 2 queries and 2 of 2 values of head 1; 1 of 2 queries and 2 of 2 keys of head 2."""
-    told = " ".join(printed("shapes", "-", width=200, stdin=SOFTMAX).split())
+    told = joined(printed("shapes", "-", width=200, stdin=SOFTMAX))
     kept = 3 * 2 + 2 * 2 + 1 * 2 + 2 * 2
     assert f"the last rows before each convolution, {kept} numbers in all" in told
     told = " ".join(printed("shapes", "-", "--caches", width=200, stdin=SOFTMAX).split())
@@ -80,25 +71,3 @@ def test_a_cache_keeps_the_rows_before_a_filter() -> None:
         for letter in "QKV":
             head.pop(f"conv_{letter}", None)
     assert "convolution" not in printed("shapes", "-", stdin=to_yaml(plain))
-
-
-@pytest.mark.parametrize("carry", ["line", "step", "never"])
-@pytest.mark.parametrize("scenario", [SOFTMAX, DELTA], ids=["softmax", "delta"])
-def test_programs_compute_the_numbers(scenario: str, carry: str) -> None:
-    spec = yaml.load(scenario, yaml.BaseLoader)
-    found = traced_or_rejected({**spec, "rounding": {"carry": carry}})
-    assert list(differences(found, Library.NUMPY)) == []
-
-
-@pytest.fixture(scope="module")
-def script() -> Iterator[Script]:
-    with running(RUNNER) as started:
-        yield started
-
-
-@needs_node
-@pytest.mark.parametrize("scenario", [SOFTMAX, DELTA], ids=["softmax", "delta"])
-def test_edits_of_a_page(scenario: str, script: Script) -> None:
-    found = Compared()
-    compare(script, scenario, Random(1), 4, found)
-    assert found.faults == [] and found.states > 2

@@ -12,12 +12,10 @@ from numpy.testing import assert_allclose
 
 from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
-from tests.helpers.command import problems, run
+from tests.helpers.part_tests import cached_generations, refusals
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
 from tests.parts.convolution.test_decoder import floats, matrix
-from tracer.decoder.generation import GenerationOptions, generate
-from tracer.scenario.loading import parse
 
 AT = "layer1.attention."
 WIDTH = 3
@@ -81,16 +79,9 @@ def test_gradients_are_slopes_of_the_loss(seed: int) -> None:
         assert_slope(batch, found[address], gradients[address])
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_cache_generates_the_same_text(seed: int) -> None:
-    scenario = parse(to_yaml(drawn(seed)), "f.yaml")
-    plain, cached = (
-        generate("f", scenario, GenerationOptions(("a",), 4, cached=cached)).steps
-        for cached in (False, True)
-    )
-    for one, other in zip(plain, cached, strict=True):
-        both = (step.trace[f"{AT}output"].numbers[-1].tolist() for step in (one, other))
-        assert next(both) == next(both)
+test_a_cache_changes_no_number = cached_generations(
+    {f"{seed}": to_yaml(drawn(seed)) for seed in (0, 1)}, addresses=(f"{AT}output", "logits")
+)
 
 
 def test_it_is_the_gated_norm_of_qwen3_next() -> None:
@@ -127,17 +118,13 @@ layers:
 """
 
 
-@pytest.mark.parametrize(("old", "new", "line", "message"), [
+# fmt: off
+test_what_does_not_fit = refusals(
+    SMALL,
     ("[1, 2]}", "[1]}", 6, "output_norm.gain: 1 number, expected 2 (one per column of W_V)"),
     ("gain: [1, 2]", "epsilon: -1", 6, "layer1.attention.output_norm.epsilon: expected"),
     ("rms_norm", "batch_norm", 6, "layer1.attention.output_norm.kind: expected"),
     ("    W_O: [[1, 0], [0, 1]]", "    - {W_Q: [[1], [2]], W_K: [[1], [1]], W_V: [[1], [0]]}", 6,
      "output_norm.gain: heads with values of 1 and 2 columns, expected equal widths"),
-])  # fmt: skip
-def test_what_does_not_fit(old: str, new: str, line: int, message: str) -> None:
-    assert old in SMALL
-    ran = run("run", "-", stdin=SMALL.replace(old, new, 1))
-    assert ran.exit_code == 2, ran.stderr
-    found = problems(ran)
-    assert any(f":{line}:" in each and message in each for each in found), found
-    assert run("run", "-", stdin=SMALL).exit_code == 0
+)
+# fmt: on

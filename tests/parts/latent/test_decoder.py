@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from tests.decoder.test_forward import assert_is_computed
-from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
 from tests.helpers.command import printed
-from tests.helpers.part_tests import refusals
+from tests.helpers.part_tests import cached_generations, refusals, slopes
 from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
@@ -83,13 +82,7 @@ def test_values_are_those_of_the_reference(seed: int, arithmetic: str) -> None:
     assert_is_computed(traced(to_yaml(spec)), reference(spec), spec, 1e-12)
 
 
-@pytest.mark.parametrize("seed", [7, 15, 31])
-def test_gradients_are_slopes_of_the_loss(seed: int) -> None:
-    batch = learning.batch_of(drawn(seed))
-    found = learning.way_back(batch)
-    gradients = learning.gradients_of(found)
-    for address in gradients.keys() - {"embeddings"}:
-        assert_slope(batch, found[address], gradients[address])
+test_gradients_are_slopes_of_the_loss = slopes({f"{seed}": drawn(seed) for seed in (7, 15, 31)})
 
 
 def test_training_lowers_the_loss(tmp_path: Path) -> None:
@@ -103,16 +96,10 @@ def test_training_lowers_the_loss(tmp_path: Path) -> None:
 # --- a cache, attribution ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(16))
-def test_a_cache_changes_no_number(seed: int) -> None:
-    scenario = parse(to_yaml(drawn(seed)), "f.yaml")
-    options = [GenerationOptions(("a",), 4, cached=cached) for cached in (False, True)]
-    whole, cached = (generate("f", scenario, each) for each in options)
-    assert whole.text == cached.text
-    for one, other in zip(whole.steps, cached.steps, strict=True):
-        for address in ("logits", "layer1.attention.output", "layer1.attention.head2.weights"):
-            row = one.trace[address].array[-1]
-            assert row.tolist() == other.trace[address].array[-1].tolist()
+test_a_cache_changes_no_number = cached_generations(
+    {f"{seed}": to_yaml(drawn(seed)) for seed in range(16)},
+    addresses=("logits", "layer1.attention.output", "layer1.attention.head2.weights"),
+)
 
 
 @pytest.mark.parametrize("seed", range(16))

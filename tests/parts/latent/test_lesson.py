@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.part_tests import texts
+from tests.helpers.part_tests import joined, texts
 from tests.helpers.scenario_yaml import to_yaml
 from tests.lesson.test_every_claim import wrong
 from tests.parts.latent.test_decoder import drawn
@@ -18,10 +18,6 @@ from tests.parts.latent.test_decoder import drawn
 ROTARY = to_yaml(drawn(15))
 """With W_DQ, both norms and rotary parts."""
 PLAIN = to_yaml(drawn(0))
-
-
-def joined(text: str) -> str:
-    return " ".join(text.split())
 
 
 test_every_text_is_written = texts(

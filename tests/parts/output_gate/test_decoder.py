@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
 from tests.helpers.command import printed, run
-from tests.helpers.part_tests import refusals
+from tests.helpers.part_tests import cached_generations, refusals, slopes
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
 from tracer.decoder.forward import PassOptions, trace
-from tracer.decoder.generation import GenerationOptions, generate
 from tracer.parts.output_gate.scenario import HeadKeys
 from tracer.scenario.loading import parse
 from tracer.scenario.part import keys_of
@@ -87,14 +85,10 @@ def test_outputs_are_multiplied_by_gates_of_what_attention_reads(
     assert_allclose(ran[f"{AT}output"].array, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_gradients_are_slopes_of_the_loss(seed: int) -> None:
-    batch = learning.batch_of(drawn(seed))
-    found = learning.way_back(batch)
-    gradients = learning.gradients_of(found)
-    assert {f"{AT}head1.W_G", f"{AT}head1.b_G", f"{AT}head3.W_G"} <= gradients.keys()
-    for address in gradients.keys() - {"embeddings"}:
-        assert_slope(batch, found[address], gradients[address])
+test_gradients_are_slopes_of_the_loss = slopes(
+    {f"{seed}": drawn(seed) for seed in range(4)},
+    *(f"{AT}{name}" for name in ("head1.W_G", "head1.b_G", "head3.W_G")),
+)
 
 
 def test_training_changes_the_gate(tmp_path: Path) -> None:
@@ -114,16 +108,9 @@ def test_training_changes_the_gate(tmp_path: Path) -> None:
     assert trained["loss"].numbers < learning.loss_of(learning.batch_of(spec))
 
 
-@pytest.mark.parametrize("seed", [0, 2])
-def test_a_cache_generates_the_same_text(seed: int) -> None:
-    scenario = parse(to_yaml(drawn(seed)), "f.yaml")
-    plain, cached = (
-        generate("f", scenario, GenerationOptions(("a",), 4, cached=cached)).steps
-        for cached in (False, True)
-    )
-    for one, other in zip(plain, cached, strict=True):
-        both = (step.trace[f"{AT}output"].numbers[-1].tolist() for step in (one, other))
-        assert next(both) == next(both)
+test_a_cache_changes_no_number = cached_generations(
+    {f"{seed}": to_yaml(drawn(seed)) for seed in (0, 2)}, addresses=(f"{AT}output", "logits")
+)
 
 
 def test_outputs_are_those_of_qwen3_next() -> None:

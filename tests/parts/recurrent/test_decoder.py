@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
 from tests.helpers.command import printed, run
-from tests.helpers.part_tests import refusals
+from tests.helpers.part_tests import refusals, slopes
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import traced
 from tests.parts.recurrent.closed import floats, heads
@@ -130,13 +129,9 @@ def test_values_are_those_of_the_closed_form(seed: int, arithmetic: str) -> None
     assert inside - given_only <= found.keys()
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_gradients_are_slopes_of_the_loss(seed: int) -> None:
-    batch = learning.batch_of(drawn(seed, tokens=3))
-    found = learning.way_back(batch)
-    gradients = learning.gradients_of(found)
-    for address in gradients.keys() - {"embeddings"}:
-        assert_slope(batch, found[address], gradients[address])
+test_gradients_are_slopes_of_the_loss = slopes(
+    {f"{seed}": drawn(seed, tokens=3) for seed in range(8)}
+)
 
 
 @pytest.mark.parametrize("seed", range(12))

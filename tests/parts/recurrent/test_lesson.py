@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
 from tests.helpers.every_judge import SAID_TWICE, faults_of_run
-from tests.helpers.part_tests import CARRIES, page_edits, programs, texts
+from tests.helpers.part_tests import CARRIES, joined, page_edits, programs, texts
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.truth import false_equations
@@ -25,10 +25,6 @@ GATED = to_yaml({**drawn(3), "rounding": {}})
 """The delta rule with a gate, β and keys of length 1."""
 LINEAR = to_yaml({**drawn(4), "rounding": {}})
 CHUNKED = SMALL.replace("beta: 0.5", "beta: 0.5\n    chunk: 2")
-
-
-def joined(text: str) -> str:
-    return " ".join(text.split())
 
 
 EACH = {"delta": GATED, "linear": LINEAR, "chunked": CHUNKED}

@@ -12,7 +12,7 @@ import yaml
 from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed, run
-from tests.helpers.part_tests import CARRIES, in_carry, page_edits, programs, texts
+from tests.helpers.part_tests import CARRIES, in_carry, joined, page_edits, programs, texts
 from tests.helpers.traces import traced
 from tests.helpers.truth import false_equations
 from tests.lesson.test_every_claim import wrong
@@ -21,10 +21,6 @@ from tests.parts.relative_bias.test_decoder import BIASED
 HEAD = "layer1.attention.head1"
 SEES_LATER = f"{BIASED}mask: none\n"
 IN_MODES = {"line": BIASED, "step": SEES_LATER, "never": BIASED}
-
-
-def joined(text: str) -> str:
-    return " ".join(text.split())
 
 
 test_every_text_is_written = texts(

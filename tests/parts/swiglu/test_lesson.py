@@ -7,11 +7,7 @@ import pytest
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
 from tests.helpers.every_part import WITH_SWIGLU
-from tests.helpers.part_tests import page_edits
-
-
-def joined(text: str) -> str:
-    return " ".join(text.split())
+from tests.helpers.part_tests import joined, page_edits
 
 
 @pytest.mark.parametrize("detail", ["normal", "full"])
