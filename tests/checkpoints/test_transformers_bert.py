@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from tests.checkpoints.test_transformers_configs import BASE, drawn, save
+from tests.helpers.command import printed
 from tests.helpers.of_transformers import OF_MASKED_WORDS, logits
 from tests.helpers.tiny_models import naming
 from tracer.decoder.forward import Trace, trace
@@ -138,7 +139,12 @@ def test_a_text_is_split_and_its_masked_word_predicted(folder: Path) -> None:
     library.post_processor = processors.TemplateProcessing(
         "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    save(drawn(folder, BERT | {"vocab_size": len(WORDS)}), folder / "model.safetensors")
+    weights = drawn(folder, BERT | {"vocab_size": len(WORDS)})
+    for name in ("bert.embeddings.word_embeddings", "cls.predictions.decoder"):
+        weights[f"{name}.weight"][0] = 0  # as of a padding token
+    for name in ("cls.predictions", "cls.predictions.decoder"):
+        weights[f"{name}.bias"][0] = 0
+    save(weights, folder / "model.safetensors")
     (folder / "tokenizer.json").write_text(str(library.to_str()), encoding="utf-8")
     beside = json.dumps({"tokenizer_class": "BertTokenizer"})
     (folder / "tokenizer_config.json").write_text(beside, encoding="utf-8")
@@ -148,3 +154,6 @@ def test_a_text_is_split_and_its_masked_word_predicted(folder: Path) -> None:
     assert [WORDS.index(token) for token in found.tokens] == ids
     best = logits(folder, ids)[7].argmax()
     assert found["prediction"].numbers[7] == WORDS[best]
+    # A column of zeros has no direction, so that no word is similar to it.
+    title = printed("tutorial", str(naming(folder, text=text))).split("## ")[1].splitlines()[0]
+    assert title.startswith(f"Why “{WORDS[best]}”") and "PAD" not in title

@@ -74,8 +74,10 @@ class ModelStory:
         """The runner-up, and of ten words the one with the most similar column of W_U."""
         others = [int(i) for i in np.argsort(-self.m.logits)[:11] if i != self.word][:10]
         u = self.m.w_u
-        cosines = [u[:, i] @ u[:, self.word] / np.linalg.norm(u[:, i]) for i in others]
-        return list(dict.fromkeys([others[0], others[int(np.argmax(cosines))]]))
+        cosines = {
+            i: u[:, i] @ u[:, self.word] / np.linalg.norm(u[:, i]) for i in others if u[:, i].any()
+        }
+        return list(dict.fromkeys([others[0], max(cosines, key=cosines.__getitem__)]))
 
     @cached_property
     def leads(self) -> list[dict[str, float]]:

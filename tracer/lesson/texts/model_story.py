@@ -168,7 +168,12 @@ class Story:
             w_u = next(r.output for r in self.trace.records if r.output.role is roles.W_U)
             vectors = [np.asarray(w_u.read((slice(None), i)), float) for i in others]
             own = np.asarray(w_u.read((slice(None), self.word.column)), float)
-            cosines = [vector @ own / np.linalg.norm(vector) for vector in vectors]
+            lengths = [np.linalg.norm(vector) for vector in vectors]
+            # A padding token's column of zeros is similar to nothing.
+            cosines = [
+                vector @ own / length if length else -np.inf
+                for vector, length in zip(vectors, lengths, strict=True)
+            ]
             columns.append(others[int(np.argmax(cosines))])
         rivals = (WordAfter(self.trace, self.ctx.token, i) for i in dict.fromkeys(columns))
         return tuple(rivals)
