@@ -10,7 +10,7 @@ import yaml
 
 from tests.helpers.command import printed
 from tests.helpers.continuity import violations
-from tests.helpers.evaluated import RUNNER, Compared, compare
+from tests.helpers.evaluated import RUNNER, Compared, compare, tape_of
 from tests.helpers.programs import differences
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.script_in_node import Script, needs_node, running
@@ -102,3 +102,11 @@ def test_edits_of_a_page(scenario: str, script: Script) -> None:
     found = Compared()
     compare(script, scenario, Random(1), 4, found)
     assert found.faults == [] and found.states > 2
+
+
+def test_a_page_offers_no_mask_that_a_filter_refuses() -> None:
+    tape = tape_of(SOFTMAX)
+    assert tape
+    mask = next(each for each in tape["settings"] if each["kind"] == "mask")
+    assert "causal" in mask["choices"] and "none" not in mask["choices"]
+    assert "{window: 1}" in mask["choices"]
