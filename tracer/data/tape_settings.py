@@ -11,6 +11,7 @@ from tracer.decoder.tape import Record
 from tracer.errors import TracerError
 from tracer.scenario.controls import controls
 from tracer.scenario.edits import with_value
+from tracer.scenario.loading import parse
 from tracer.scenario.reader import YamlPath, read
 
 
@@ -25,6 +26,9 @@ def settings(trace: Trace, text: str) -> Iterator[dict[str, Any]]:
             start, end, new = _change(text, with_value(text, control.path, VALUE))
         except TracerError:
             continue  # several places share the setting
+        if kind == "mask":  # which a part of the model may need
+            texts = {each: with_value(text, control.path, each) for each in choices}
+            choices = [each for each in choices if _is_accepted(texts[each])]
         yield {
             "name": control.name,
             "label": control.label,
@@ -35,6 +39,15 @@ def settings(trace: Trace, text: str) -> Iterator[dict[str, Any]]:
             "values": values,
             "change": (start, end, new),
         }
+
+
+def _is_accepted(text: str) -> bool:
+    """Whether a text is a scenario without problems."""
+    try:
+        parse(text, "scenario")
+    except TracerError:
+        return False
+    return True
 
 
 def _keeps_steps(trace: Trace, kind: str, values: list[int], choice: str) -> bool:

@@ -28,7 +28,8 @@ def test_texts_are_true(carry: str) -> None:
     text = printed("run", "-", stdin=to_yaml(spec))
     assert false_equations(text) == []
     assert carry == "never" or violations(text) == []
-    assert wrong("tutorial", spec) == []
+    if carry == "step":
+        assert wrong("tutorial", spec) == []
 
 
 def test_sentences_of_both_passes_are_true() -> None:

@@ -82,15 +82,11 @@ def _misplaced(sizes: ShapeChecker, place: YamlPath) -> Iterator[str]:
         yield "queries, keys and values are typed, expected W_Q, W_K and W_V"
     if sizes.has(*place, "latent"):
         yield "a convolution in latent attention is not supported"
-    own = sizes.part(*place, "mask") if sizes.has(*place, "mask") else sizes.part("mask")
-    if own is not None and own != "causal" and not sizes.has(*_mask(sizes, place), "window"):
+    mask: YamlPath = (*place, "mask") if sizes.has(*place, "mask") else ("mask",)
+    if sizes.part(*mask) not in (None, "causal") and not sizes.has(*mask, "window"):
         yield "a convolution reads earlier tokens only, expected mask: causal"
     if sizes.has("padding"):
         yield "a convolution mixes tokens, so that none can be hidden; expected no padding"
-
-
-def _mask(sizes: ShapeChecker, place: YamlPath) -> YamlPath:
-    return (*place, "mask") if sizes.has(*place, "mask") else ("mask",)
 
 
 PART = ScenarioPart(
