@@ -29,7 +29,7 @@ from tracer.decoder.attribution import attribute, check_entry
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.operations import Given, Pinned
-from tracer.decoder.part import all_roles, parts
+from tracer.decoder.part import all_roles, hidden_units, parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.sampling import Sampling
@@ -333,7 +333,7 @@ def _attributions(found: Trace) -> Iterator[Trace]:
         with suppress(TracerError):
             check_entry(found, entry)
             yield attribute(found, entry).trace
-            yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)).trace
+            yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *hidden_units())).trace
 
 
 HEAD = "{W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}"
