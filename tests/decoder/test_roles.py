@@ -19,6 +19,8 @@ from tests.helpers.every_part import (
 )
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import bundled, traced
+from tests.parts.convolution.test_decoder import drawn as convolved
+from tests.parts.head_norm.test_decoder import drawn as normalized
 from tests.parts.output_gate.test_decoder import drawn as gated
 from tests.parts.recurrent.test_decoder import SMALL, drawn
 from tests.parts.relative_bias.test_decoder import BIASED
@@ -27,7 +29,7 @@ from tracer.decoder.attribution import attribute, check_entry
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import EarlierPasses, PassOptions, Trace, trace
 from tracer.decoder.operations import Given, Pinned
-from tracer.decoder.part import all_roles, parts
+from tracer.decoder.part import all_roles, hidden_units, parts
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.sampling import Sampling
@@ -207,6 +209,8 @@ OF_PARTS = (
     *(BIASED, WITH_SWIGLU, WITH_TYPES),
     *(to_yaml(drawn(seed)) for seed in (6, 7)),
     to_yaml(gated(0)),
+    *(to_yaml(convolved(seed)) for seed in (0, 3)),
+    *(to_yaml(normalized(seed)) for seed in (0, 1)),
     LEARNS.replace("beta: 0.5", "beta: {W_B: [[1], [0.5]], b_B: [0.5]}\n    chunk: 2"),
 )
 NOT_TRAINED = (
@@ -252,7 +256,8 @@ def passes() -> Iterator[Trace]:
     sinks = parse(WITH_SINKS, "f.yaml")
     yield trace("f", sinks, RECORDED)
     adapted = parse(ADAPTED, "f.yaml")
-    ends = (_learning(LEARNING[0], ending) for ending in (", softcap: 2", DIVIDED))
+    endings = (", softcap: 2", DIVIDED, *TRANSFORMS)
+    ends = [_learning(LEARNING[0], ending) for ending in endings]
     for scenario in (learns, adapted, *map(_learning, LEARNING), *ends):
         for optimizer in OPTIMIZERS:
             yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
@@ -263,8 +268,14 @@ def passes() -> Iterator[Trace]:
             yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
     for text in NOT_TRAINED:
         yield trace("f", parse(text, "f.yaml"), RECORDED)
-    for layer in (*LEARNING, LEARNING[-1].replace("rms_norm", "layer_norm")):
-        yield trace("f", _learning(layer), PassOptions(standardized=True))
+    own = [parse(to_yaml(normalized(seed)), "f.yaml") for seed in (0, 1)]
+    layers = (*LEARNING, LEARNING[-1].replace("rms_norm", "layer_norm"))
+    for scenario in (*map(_learning, layers), *ends, *own):
+        yield trace("f", scenario, PassOptions(standardized=True))
+    filtered = parse(to_yaml(convolved(0)), "f.yaml")
+    for first in (1, 2):
+        earlier = EarlierPasses(trace("f", filtered.reading(filtered.tokens[:first])))
+        yield trace("f", filtered, earlier=earlier)
     for loss in (
         *("kind: binary", "kind: squared, target: [1, 2]", "smoothing: 0.1"),
         "kind: squared, target: [1, 2], factor: 0.5",
@@ -277,7 +288,8 @@ def attributions() -> Iterator[Trace]:
     """Attributions of a logit, of two, and of the output; also with each vector given."""
     whole = [parse(text, "f.yaml") for text in (EVERYTHING, every_part(), WITH_TYPES)]
     of_logits, of_scores = set[Read](), set[Read]()
-    for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), _learning(LINEAR, DIVIDED)):
+    ends = (_learning(LINEAR, ending) for ending in (DIVIDED, *TRANSFORMS))
+    for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), *ends):
         for found in plain_and_pinned(scenario, of_logits):
             yield from _attributions(found)
     layers = [each for each in (*LEARNING, LINEAR, *BEFORE_ATTENTION) if "#" not in each]
@@ -321,12 +333,13 @@ def _attributions(found: Trace) -> Iterator[Trace]:
         with suppress(TracerError):
             check_entry(found, entry)
             yield attribute(found, entry).trace
-            yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *roles.HIDDEN_LAYERS)).trace
+            yield attribute(found, entry, 1, (roles.HEAD_OUTPUT, *hidden_units())).trace
 
 
 HEAD = "{W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}"
 WIDE = "{W_Q: [[1, 0.5], [0.5, 2]], W_K: [[0.3, 1], [1, 0.4]], W_V: [[1], [0.2]]}"
 LEARNED = "epsilon: 0.1, gain: [1, 2], shift: [0.5, 1]"
+OF_ONE = "epsilon: 0.1, gain: [2], shift: [0.5]"
 ROOT = ", ".join(f"{of}_norm: {{kind: rms_norm, {LEARNED}}}" for of in ("query", "key"))
 CENTERED = ", ".join(f"{of}_norm: {{{LEARNED}}}" for of in ("query", "key"))
 EXPERT = "{W_1: [[1], [0.5]], W_3: [[0.3], [1]], W_2: [[1, 0.3]]}"
@@ -378,6 +391,10 @@ WITH_GATE = f"{HEAD[:-1]}, W_G: [[1], [0.5]]}}"
 BEFORE_ATTENTION = (
     f"attention: {{heads: [{WITH_GATE}, {WITH_GATE}]}}",
     f"attention: {{heads: [{WITH_GATE}, {HEAD}], W_O: [[1, 0.5], [0.2, 1]]}}",
+    *(
+        f"attention: {{heads: [{HEAD}, {HEAD}], output_norm: {{{kind}, {OF_ONE}}}}}"
+        for kind in KINDS
+    ),
     f"attention: {{kind: linear, heads: [{HEAD}, {HEAD}]}}",
     f"attention: {{kind: linear, heads: [{HEAD}, {HEAD}], W_O: [[1, 0.5], [0.2, 1]]}}",
     *(f"{LEARNING[1][:-1]}, norm: {{{kind}, placement: pre, {LEARNED}}}}}" for kind in KINDS),
@@ -392,6 +409,11 @@ BEFORE_ATTENTION = (
 """Sub-layers whose results an attention reads, and its own norm."""
 
 DIVIDED = ", scale: 8"
+OF_TRANSFORM = ", transform: {W_M: [[1, 0.5], [-0.5, 1]], b_M: [0.1, -0.2], activation: "
+TRANSFORMS = (
+    *(f"{OF_TRANSFORM}gelu, norm: {{{kind}, {LEARNED}}}}}" for kind in KINDS),
+    f"{OF_TRANSFORM}relu}}",
+)
 LINEAR = "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], activation: none, activates: output}"
 
 
