@@ -9,6 +9,7 @@ import pytest
 
 from tests.checkpoints.test_transformers_configs import BASE, ROUNDS_MORE
 from tests.helpers import tiny_marian
+from tests.helpers.of_transformers import OF_MASKED_WORDS
 from tests.helpers.torch_models import of_transformers, torch
 from tracer.checkpoints.hugging_face_families import FAMILIES
 from tracer.library import trace
@@ -30,6 +31,8 @@ IDS, OTHERS = [3, 1, 4, 1, 5, 9], [7, 2, 6, 0]
 def test_each_name_has_the_numbers_of_its_addresses(family: str) -> None:
     is_marian = family == "marian"
     kind = "AutoModelForSeq2SeqLM" if is_marian else "AutoModelForCausalLM"
+    if family in OF_MASKED_WORDS:
+        kind = "AutoModelForMaskedLM"
     model = of_transformers(tiny_marian.CONFIG if is_marian else BASE[family], kind).double()
     own = trace(scenario_of(model, IDS, OTHERS if is_marian else None))
     theirs = recorded(model, is_marian)

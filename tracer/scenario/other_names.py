@@ -73,6 +73,7 @@ _GATED = {
     **{"mlp.hook_pre_linear": "ffn.up", "mlp.hook_post": "ffn.gated"},
 }
 _RESULTS = {
+    **{"W_M": "hidden", "type_embeddings": "token_type"},
     **{"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"},
     "W_G": "output_gate.logits",
     **{"W_1": "hidden", "W_3": "up", "W_2": "output", "shared_gate": "shared_gate.logit"},
@@ -85,7 +86,7 @@ _FAMILIES = {
     ("post", "layer_norm", False): "marian",
 }
 """The families whose names a typed scenario has, by its norms and whether its FFNs are gated."""
-_ADDING = ("bloom", "mpt")
+_ADDING = ("bert", "bloom", "camembert", "mpt", "roberta", "xlm-roberta")
 """Families whose modules of attention or of the FFN also add the residual connection."""
 _WEIGHT = re.compile(r"(^|\.)_?[Wwb](_[A-Za-z]+)?$|(weight|bias)$")
 _TYPED = re.compile(r"(gradient\.|update\.|)([^\s\[=]+)((?:\[[0-9]+\])*)(.*)", re.S)
