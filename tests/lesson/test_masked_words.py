@@ -16,7 +16,7 @@ from tests.helpers.page_data import values_of_page
 from tests.helpers.part_tests import joined
 from tracer.scenario.controls import controls
 
-HIDDEN = next(text for text in fences("scenarios.md", "yaml") if "The hidden word" in text)
+(HIDDEN,) = fences("scenarios.md", 'yaml title="hidden.yaml"')
 BARKS = HIDDEN.replace("meows]", "barks]")
 
 

@@ -230,8 +230,10 @@ class BackwardDirection(OneToken):
 
     def direction(self, y: Value) -> Value:
         """The direction of y: the word's column of W_U, or 1 in the column of the entry: (1, d)."""
-        value, role = self.entry.value, derived(y.role, "logit_direction")
-        if value.role is not roles.OUTPUT:
+        value = self.entry.value
+        of_output = value.role is roles.OUTPUT
+        role = derived(roles.OUTPUT if of_output else y.role, "logit_direction")
+        if not of_output:
             product = _product(self.found, value)
             w_u = product.inputs[1]
             axes = (self.row_axis, w_u.axes[0])
