@@ -22,7 +22,7 @@ COMPONENTS = {
     "the position": r"position",
     "the token type": "token_type",
     "each attention sub-layer": r".*attention\.output",
-    "each head": r".*\.head\d+\.(output|weights|gated_output)",
+    "each head": r".*\.head\d+\.(output|weights|output_norm|gated_output)",
     "each FFN": r".*\.ffn\.((expert\d+|shared)\.)?"
     r"(hidden|activation|gated|projected|output|routed)",
     "the transform": r"unembedding\.transform\.activation",

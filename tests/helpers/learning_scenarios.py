@@ -137,7 +137,7 @@ def _numbers(spec: Any, address: str) -> Any:
     match first, rest:
         case ("embedding_norm" | "final_norm", [name]):
             return spec[first][name]
-        case (("unembedding" | "positions" | "embeddings"), _):
+        case (("unembedding" | "positions" | "embeddings" | "type_embeddings"), _):
             found = spec[first]
             for name in rest:
                 found = found[name]

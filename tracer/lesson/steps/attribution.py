@@ -12,6 +12,7 @@ from tracer.decoder.elementwise import Difference, DivideBy, TimesRow
 from tracer.decoder.part import all_norms
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
+from tracer.decoder.token_rows import HEAD_OUTPUTS
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Symbol
 from tracer.lesson.context import LessonContext
@@ -206,15 +207,15 @@ HEAD_STEP = attribution_kind(
     "Part of the head",
     "what the head adds to the result",
     _of_a_head,
-    texts_of("logit_direction", roles.HEAD_OUTPUT),
-    texts_of("row", roles.HEAD_OUTPUT, roles.WEIGHTS),
+    texts_of("logit_direction", *HEAD_OUTPUTS),
+    texts_of("row", *HEAD_OUTPUTS, roles.WEIGHTS),
     texts_of(
         "projected",
         roles.HEAD_OUTPUT,
         caption="The dot product of each value with the direction:",
     ),
     texts_of("terms", roles.HEAD_OUTPUT, caption="Times the attention weights:"),
-    texts_of("part", roles.HEAD_OUTPUT, caption="The part of the head:"),
+    texts_of("part", *HEAD_OUTPUTS, caption="The part of the head:"),
     claim=largest_term,
 )
 
