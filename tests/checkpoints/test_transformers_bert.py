@@ -157,3 +157,28 @@ def test_a_text_is_split_and_its_masked_word_predicted(folder: Path) -> None:
     # A column of zeros has no direction, so that no word is similar to it.
     title = printed("tutorial", str(naming(folder, text=text))).split("## ")[1].splitlines()[0]
     assert title.startswith(f"Why “{WORDS[best]}”") and "PAD" not in title
+
+
+def test_each_token_has_its_type(folder: Path) -> None:
+    save(drawn(folder, BERT), folder / "model.safetensors")
+    types = [0, 0, 0, 0, 1, 1, 1, 1]
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float64)
+    with torch.no_grad():
+        theirs = model.eval()(torch.tensor([IDS]), token_type_ids=torch.tensor([types]))
+    found = passed(folder, token_ids=IDS, token_types=types)
+    assert_allclose(found["logits"].array, theirs.logits[0].numpy(), atol=1e-12)
+    assert abs(found["logits"].array - passed(folder)["logits"].array).max() > 0.01
+
+
+@pytest.mark.parametrize(("family", "types", "message"), [
+    ("bert", [0], "token_types: 1 entry, expected 8 (one per token)"),
+    ("bert", [0, 0, 2, 0, 0, 0, 0, 3], "token_types: 2, expected 0 to 1"),
+    ("distilbert", [0] * 8, "token_types: this model has no token types"),
+])  # fmt: skip
+def test_types_that_the_model_does_not_have(
+    family: str, types: list[int], message: str, folder: Path
+) -> None:
+    save(drawn(folder, BASE[family]), folder / "model.safetensors")
+    with pytest.raises(TracerError) as caught:
+        passed(folder, token_ids=IDS, token_types=types)
+    assert message in str(caught.value)

@@ -105,6 +105,12 @@ class Trained(Frozen):
     token_ids: TokenIds = described(
         "The ids of the tokens, instead of a text.", "[504, 3575]", None
     )
+    token_types: tuple[fields.Position, ...] | None = described(
+        "The type of the token at each position, counted from 0, for a model that has types "
+        "(BERT). Default: 0.",
+        "[0, 0, 1]",
+        None,
+    )
     encoder: EncoderText | None = described(
         "The text that the encoder reads, for a model that has one (Marian).",
         "{text: The capital of France is Paris.}",
@@ -213,7 +219,8 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     """Return the scenario of an open checkpoint.
 
     Raises:
-        TracerError: its tokenizer is missing or wrong; an id belongs to no token.
+        TracerError: its tokenizer is missing or wrong; an id belongs to no token; a token has no
+            type, or one that the model does not have.
     """
     tokenizer = found.tokenizer()
     if asked.chat:
@@ -227,6 +234,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     lookup = Lookup(words, embeddings)
     encoder = _encoder(asked, found, lookup)
     ids = _ids(asked, tokenizer, architecture, words, start=found.start)
+    _check_types(asked, architecture, len(ids))
     contrast = asked.contrast and _ids(
         asked.contrast, tokenizer, architecture, words, path=("contrast",)
     )
@@ -417,6 +425,24 @@ def _ids(
     if problems:
         raise TracerError(*problems)
     return tuple(ids)
+
+
+def _check_types(asked: Trained, architecture: Architecture, tokens: int) -> None:
+    """Raise a TracerError for types of tokens that the model does not have, or not for each."""
+    types, key = asked.token_types, "token_types"
+    if types is None:
+        return
+    if architecture.types is None:
+        raise TracerError(Problem("this model has no token types", address=key, yaml_path=(key,)))
+    if len(types) != tokens:
+        message = f"{count(len(types), 'entry')}, expected {tokens} (one per token)"
+        raise TracerError(Problem(message, address=key, yaml_path=(key,)))
+    wrong = [i for i, each in enumerate(types) if each >= architecture.types]
+    expected = f"expected 0 to {architecture.types - 1}"
+    if wrong:
+        raise TracerError(
+            *(Problem(f"{types[i]}, {expected}", address=key, yaml_path=(key, i)) for i in wrong)
+        )
 
 
 def _embedding_scale(architecture: Architecture) -> fields.Scale:
