@@ -326,14 +326,17 @@ INSIDE_A_NORM = (
     *("mean", "deviation", "squared", "variance", "std"),
     *("mean_square", "rms", "standardized"),
 )
-NORMS_OF_LATENTS = ("latent.norm", "latent.query_norm")
+NORMS_OF_PARTS = (
+    *("latent.norm", "latent.query_norm"),
+    *("output_norm", "unembedding.transform.norm"),
+)
 WORKING = {
     *("position.div_term", "position.angle"),
     *(f"position.{name}" for name in ("base", "turns", "unscaled", "attention_factor")),
     *("position.ramp", "position.ramp_start", "position.ramp_end", "position.logarithmic"),
     *(
         f"{norm}.{name}"
-        for norm in ("norm", "norm_after", "query_norm", "key_norm", *NORMS_OF_LATENTS)
+        for norm in ("norm", "norm_after", "query_norm", "key_norm", *NORMS_OF_PARTS)
         for name in INSIDE_A_NORM
     ),
     *("loss.token", "sampling.scaled", "sampling.candidates_sum"),
@@ -357,7 +360,7 @@ SHARED = {
 EXACT = {"dot", "scale", "pairs.dot", "keys", "queries"}
 ALL = {"sampling.cumulative", "parts.sum", "rounding", "pairs.of_query", "pairs.of_key"}
 OF_ALIBI = {"slope"}
-WHOLE = {"slope", "position.distance", "position.far"}
+WHOLE = {"slope", "unembedding.transform.slope", "position.distance", "position.far"}
 
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------

@@ -289,7 +289,7 @@ def attributions() -> Iterator[Trace]:
     whole = [parse(text, "f.yaml") for text in (EVERYTHING, every_part(), WITH_TYPES)]
     of_logits, of_scores = set[Read](), set[Read]()
     ends = (_learning(LINEAR, ending) for ending in (DIVIDED, *TRANSFORMS))
-    for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR)), *ends):
+    for scenario in (*whole, *map(_learning, (*LEARNING, LINEAR, *HEADS)), *ends):
         for found in plain_and_pinned(scenario, of_logits):
             yield from _attributions(found)
     layers = [each for each in (*LEARNING, LINEAR, *BEFORE_ATTENTION) if "#" not in each]
@@ -388,7 +388,7 @@ ENCODED = (
     "embeddings: {x: [1, 2, 3]}, positions: {sinusoidal: {}}, layers: []",
 )
 WITH_GATE = f"{HEAD[:-1]}, W_G: [[1], [0.5]]}}"
-BEFORE_ATTENTION = (
+HEADS = (
     f"attention: {{heads: [{WITH_GATE}, {WITH_GATE}]}}",
     f"attention: {{heads: [{WITH_GATE}, {HEAD}], W_O: [[1, 0.5], [0.2, 1]]}}",
     *(
@@ -397,6 +397,11 @@ BEFORE_ATTENTION = (
     ),
     f"attention: {{kind: linear, heads: [{HEAD}, {HEAD}]}}",
     f"attention: {{kind: linear, heads: [{HEAD}, {HEAD}], W_O: [[1, 0.5], [0.2, 1]]}}",
+)
+"""Heads whose outputs are gated or normalized, or come from a state."""
+
+BEFORE_ATTENTION = (
+    *HEADS,
     *(f"{LEARNING[1][:-1]}, norm: {{{kind}, placement: pre, {LEARNED}}}}}" for kind in KINDS),
     *(f"{each[:-1]}, residual_scale: 2}}" for each in LEARNING[2:4]),
     "ffn: {W_1: [[1], [0.5]], W_2: [[1, 0.3]], b_2: [0.5, 1], residual_scale: 2}",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from tracer.decoder import roles
 from tracer.decoder.forward import Trace
 from tracer.decoder.lens_of_rows import lens_of_rows, residual_points, to_words_of
 from tracer.decoder.value import Value
@@ -84,8 +85,8 @@ def word_path(found: Trace, token: int, column: int) -> WordPath:
         TracerError: there is no vocabulary or no layer, or a layer leaves vectors of another width.
     """
     w_u, *_ = to_words_of(found)
-    every = residual_points(found)
-    readable = [(value, token) for value in every if value.shape[1] == w_u.shape[0]]
+    every, width = residual_points(found), found[roles.OUTPUT.name].shape[1]
+    readable = [(value, token) for value in every if value.shape[1] == width]
     path = [
         PathPoint(
             *(row.of, row.rank(column), row.logit(column), row.probability(column)),

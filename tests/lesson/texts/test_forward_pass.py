@@ -221,7 +221,10 @@ def test_random_scenarios(scenario: Scenario) -> None:
     assert ("There is no W_O here" in whole) == (len(attentions) > with_w_o)
     ffns = [network for ffn in sub_layers(scenario, "ffn") for network in networks_of(ffn)]
     assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
-    relus = sum(ffn.get("activation", "relu") == "relu" for ffn in ffns)
+    unembedding = scenario.get("unembedding", {})
+    transform = unembedding.get("transform") if isinstance(unembedding, dict) else None
+    active = [*ffns, *([{"activation": "gelu", **transform}] if transform else [])]
+    relus = sum(each.get("activation", "relu") == "relu" for each in active)
     assert ("ReLU keeps positive numbers" in whole) == (relus > 0)
     sides = {"before": "pre", "after": "post", None: "final"}
     norm = r"(?:Final (?:Layer|RMS)Norm$|(?:Layer|RMS)Norm (before|after))"

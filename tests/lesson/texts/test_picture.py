@@ -285,13 +285,14 @@ def assert_is_attention(
             *between(of, turns=turns and not rotated, shared=bool(shared)),
         ]
         gate = ["G", "O ⊙ G"] if "W_G" in head else []
+        norm = ["norm O"] if of.get("output_norm", "none") != "none" else []
         if keeps_state:
             own = [s for row in rows for s in signs(row)]
             before = [s for row in expected for s in row]
             together = [f"norm {letter}" for letter in spanned]
             before = [f"columns of {s[-1]}_N" if s in together else s for s in before]
             behind = of_state(of, scale=scale.get(str(asked), "c"))
-            assert sorted(own) == sorted([*before, *behind, *gate])
+            assert sorted(own) == sorted([*before, *behind, *norm, *gate])
             assert [box.shape[1] for box in rows[0]] == ([d_k] if shared else [d_k, d_k, d_v])
             continue
         expected += [
@@ -302,7 +303,8 @@ def assert_is_attention(
             *([["mask"]] if hides and not crosses else []),
             *([["sink"]] if "sink" in head else []),
             ["softmax"],
-            [f"A · V{above}", *gate[:1]],
+            [f"A · V{above}", *([] if norm else gate[:1])],
+            *([[*norm, *gate[:1]]] if norm else []),
             *([gate[1:]] if gate else []),
         ]
         found = [[re.sub(" of .*", "", s) if latent else s for s in signs(row)] for row in rows]
