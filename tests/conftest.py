@@ -51,18 +51,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def passes(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Commands share passes, but not where a test may have changed what is computed."""
-    if "monkeypatch" in request.fixturenames:
-        yield
-        return
-    from tests.helpers.shared_passes import shared_passes
-
-    with shared_passes():
-        yield
-
-
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
     """Ctrl-C means something to what a test starts, even where the tests run in the background."""

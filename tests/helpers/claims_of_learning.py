@@ -178,8 +178,8 @@ def _losses(spec: dict[str, Any]) -> list[float | None]:
 
 def of_a_product(at: Judge, said: Said) -> None:
     place = at.address.rpartition(".")[0]
-    names = [at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2"))]
-    if ".latent" in at.address:
+    names = [at.address, *(f"{place}.{weights}" for weights in ("W_O", "W_2", "W_M"))]
+    if ".latent" in at.address or ".transform" in at.address:
         names += [f"{at.address}.left", f"{at.address}.right"]
     passed = [at.values[name]["operation"] for name in names if name in at.values]
     assert {"dot", "transposed_matmul"} & set(passed)

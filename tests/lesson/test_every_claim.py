@@ -280,7 +280,7 @@ def test_a_changed_number_or_name_is_found(
 def test_random_scenarios() -> None:
     """And most forms are met: `pytest -m fuzz` meets all."""
     SEEN.clear()
-    assert faults_of_asked(75, number=1) == []
+    assert faults_of_asked(85, number=1) == []
     assert len(unmet()) <= 25, unmet()
 
 
