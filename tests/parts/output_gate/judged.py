@@ -100,7 +100,7 @@ PART = JudgedPart(
         "The head's output, multiplied by its gate.": "gated_output",
     },
     captions={
-        "Before the function of the output's gate:": r"output_gate\.logits",
+        "The projection:": r"output_gate\.logits",
         "The output's gate:": "output_gate",
     },
     claims={

@@ -36,7 +36,7 @@ GATE_STEP = InnerKind(
     "how much of each column of the output is kept",
     _gate_goal,
     {
-        decoder.LOGITS: RoleText(head_symbol("g"), "Before the function of the output's gate:"),
+        decoder.LOGITS: RoleText(head_symbol("g"), "The projection:"),
         decoder.GATE: RoleText(head_symbol("G"), "The output's gate:"),
     },
     gradient=Gradient(
