@@ -23,11 +23,13 @@ import pytest
 from tests.decoder.test_gradients import assert_slope
 from tests.helpers import learning
 from tests.helpers.command import printed, problems, run
+from tests.helpers.continuity import violations
 from tests.helpers.evaluated import Compared, compare
 from tests.helpers.programs import differences, with_loss
-from tests.helpers.scenario_yaml import Scenario
+from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.script_in_node import Script, needs_node
 from tests.helpers.traces import traced
+from tests.helpers.truth import false_equations
 from tracer.decoder.generation import GenerationOptions, generate
 from tracer.lesson.code.library import Library
 from tracer.scenario.loading import parse
@@ -159,5 +161,22 @@ def slopes(specs: Mapping[str, Scenario], *addresses: str) -> Callable[..., None
         assert gradients.keys() >= {*addresses}
         for address in gradients.keys() - {"embeddings"}:
             assert_slope(batch, found[address], gradients[address])
+
+    return test
+
+
+def true_texts(spec: Scenario) -> Callable[..., None]:
+    """A test: in each carry mode, equations are true and numbers known; of `step`, sentences."""
+
+    @pytest.mark.parametrize("carry", CARRIES)
+    def test(carry: str) -> None:
+        from tests.lesson.test_every_claim import wrong  # which reads the parts itself
+
+        rounded = {**spec, "rounding": {"carry": carry}}
+        text = printed("run", "-", stdin=to_yaml(rounded))
+        assert false_equations(text) == []
+        assert carry == "never" or violations(text) == []
+        if carry == "step":
+            assert wrong("tutorial", rounded) == []
 
     return test

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.helpers.command import printed
-from tests.helpers.continuity import violations
-from tests.helpers.part_tests import CARRIES, joined, page_edits, programs, texts
+from tests.helpers.part_tests import joined, page_edits, programs, texts, true_texts
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.truth import false_equations
 from tests.lesson.test_every_claim import wrong
 from tests.parts.head_norm.test_decoder import drawn
 
@@ -21,15 +17,7 @@ test_every_text_is_written = texts(
 test_programs_compute_the_numbers = programs(BOTH)
 test_edits_of_a_page = page_edits(BOTH, 4)
 
-
-@pytest.mark.parametrize("carry", CARRIES)
-def test_texts_are_true(carry: str) -> None:
-    spec = {**drawn(0), "rounding": {"carry": carry}}
-    text = printed("run", "-", stdin=to_yaml(spec))
-    assert false_equations(text) == []
-    assert carry == "never" or violations(text) == []
-    if carry == "step":
-        assert wrong("tutorial", spec) == []
+test_texts_are_true = true_texts(drawn(0))
 
 
 def test_sentences_of_both_passes_are_true() -> None:
